@@ -1,0 +1,23 @@
+"""What an installed wheel must do: solve exactly, with both solver libraries in one process."""
+
+import subprocess
+import sys
+
+import dlopt
+
+instance = dlopt.generate("iit", "ramp", nodes=5)
+result = dlopt.solve(instance)
+assert result.status == "optimal" and result.value == result.bound, result
+assert not dlopt.check(instance, result)
+assert dlopt.solve(instance, "edf-iit-2").value == result.value
+
+SOLVE = {
+    "highs": "import pulp; p = pulp.LpProblem('p'); x = pulp.LpVariable('x', 1); p += x;"
+    "p.solve(pulp.HiGHS(msg=False)); assert x.value() == 1",
+    "cpsat": "from ortools.sat.python import cp_model; m = cp_model.CpModel();"
+    "y = m.new_int_var(1, 9, 'y'); m.minimize(y); s = cp_model.CpSolver();"
+    "assert s.solve(m) == cp_model.OPTIMAL and s.value(y) == 1",
+}
+for first, second in (("highs", "cpsat"), ("cpsat", "highs")):
+    subprocess.run([sys.executable, "-c", f"{SOLVE[first]}\n{SOLVE[second]}"], check=True)
+print("smoke: fine")

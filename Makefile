@@ -1,0 +1,57 @@
+# make demo and make test need Python >= 3.11 and nothing else.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+OUT ?= demo
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint types arrows unit coverage falsify wheel clean
+
+help: ## what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("dlopt needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,dev]'
+	touch $@
+
+demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt charts in demo/
+	@mkdir -p $(OUT)
+	$(BIN)/dlopt compare instances/iit/*.json
+	$(BIN)/dlopt solve instances/iit/four-nodes.json --out $(OUT)/four-nodes.json --plot $(OUT)/four-nodes.svg
+	$(BIN)/dlopt solve instances/iit/four-nodes.json --method opr --plot $(OUT)/four-nodes-opr.svg
+	$(BIN)/dlopt solve instances/iit/snapshot-128.json --method edf-iit-2 --plot $(OUT)/snapshot-128.svg
+	$(BIN)/dlopt compare instances/iit/*.json --json > $(OUT)/compare.json
+	@ls $(OUT)
+
+test: lint types arrows unit ## everything that must hold
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/ready
+	$(BIN)/mypy --strict -p dlopt
+
+arrows: $(VENV)/ready
+	$(BIN)/lint-imports
+
+unit: $(VENV)/ready
+	$(BIN)/pytest -q
+
+coverage: $(VENV)/ready ## branch coverage of problems, heuristics and models must be complete
+	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage report --include='dlopt/problems/*,dlopt/heuristics/*,models/*' --fail-under=100
+
+falsify: $(VENV)/ready ## the properties with many more examples
+	HYPOTHESIS_PROFILE=heavy $(BIN)/pytest -q -m property
+
+bench: $(VENV)/ready ## speed and scale; minutes
+	$(BIN)/python -m benchmarks.iit
+
+wheel: $(VENV)/ready ## sdist and wheel, tried in a clean environment outside the checkout
+	BIN=$(BIN) PYTHON=$(PYTHON) sh .ci/wheel
+
+clean: ## all that was made
+	rm -rf $(VENV) build dist demo *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage

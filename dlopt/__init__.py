@@ -1,0 +1,83 @@
+"""Optimal baselines, heuristics and checks for divisible-load and related scheduling problems.
+
+Everything a caller needs is here, imported on first use:
+
+>>> import dlopt
+>>> instance = dlopt.read("instances/iit/three-nodes.json", exact_numbers=True)
+>>> print(dlopt.solve(instance).value)
+39/8
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from dlopt.version import __version__
+
+if TYPE_CHECKING:
+    from dlopt.api import Comparison, RefutedAnswerError, check, compare, solve
+    from dlopt.errors import (
+        DloptError,
+        InvalidInstanceError,
+        MissingExtraError,
+        NotApplicableError,
+        SolverError,
+    )
+    from dlopt.generation import generate
+    from dlopt.io import read, write
+    from dlopt.plotting import plot
+    from dlopt.registry import register
+    from dlopt.result import Limits, Result, Status, Violation
+
+_HOMES = {
+    "api": ("Comparison", "RefutedAnswerError", "check", "compare", "solve"),
+    "errors": (
+        "DloptError",
+        "InvalidInstanceError",
+        "MissingExtraError",
+        "NotApplicableError",
+        "SolverError",
+    ),
+    "generation": ("generate",),
+    "io": ("read", "write"),
+    "plotting": ("plot",),
+    "registry": ("register",),
+    "result": ("Limits", "Result", "Status", "Violation"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Comparison",
+    "DloptError",
+    "InvalidInstanceError",
+    "Limits",
+    "MissingExtraError",
+    "NotApplicableError",
+    "RefutedAnswerError",
+    "Result",
+    "SolverError",
+    "Status",
+    "Violation",
+    "__version__",
+    "check",
+    "compare",
+    "generate",
+    "plot",
+    "read",
+    "register",
+    "solve",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'dlopt' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"dlopt.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

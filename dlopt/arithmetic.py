@@ -1,0 +1,156 @@
+"""Exact and floating numbers: the one place that knows the difference.
+
+A number in dlopt is an ``int``, a ``float`` or a :class:`fractions.Fraction`. Integers and
+fractions are *exact*; one float among the data makes the whole answer floating. Every float is
+also some exact rational, so the rules of a problem are always decided exactly.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+Number: TypeAlias = int | float | Fraction
+
+EXACT = 0.0
+"""Tolerance of an answer in exact numbers."""
+FLOATING = 1e-9
+"""Relative tolerance of an answer computed in floats by a formula."""
+SOLVER = 1e-6
+"""Relative tolerance of an answer computed by a floating-point solver."""
+
+_DIGITS = 100_000
+_TEXT = re.compile(
+    r"\s*[-+]?(?:\d+\s*/\s*\d+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?)\s*", re.ASCII
+)
+
+
+def exact(number: Number) -> Fraction:
+    """Return the rational that `number` is, without rounding.
+
+    Examples
+    --------
+    >>> exact(0.5), exact(3)
+    (Fraction(1, 2), Fraction(3, 1))
+    """
+    return number if type(number) is Fraction else Fraction(number)
+
+
+def is_exact(numbers: Iterable[Number]) -> bool:
+    """Tell whether no float is among `numbers`.
+
+    Examples
+    --------
+    >>> is_exact([1, Fraction(1, 3)]), is_exact([1, 0.5])
+    (True, False)
+    """
+    return not any(isinstance(number, float) for number in numbers)
+
+
+def field(numbers: Iterable[Number]) -> Callable[[Number], Fraction] | Callable[[Number], float]:
+    """Return the field to compute in: `exact` if all `numbers` are exact, else ``float``.
+
+    Examples
+    --------
+    >>> field([1, 2])(3), field([1, 2.5])(3)
+    (Fraction(3, 1), 3.0)
+    """
+    return exact if is_exact(numbers) else float
+
+
+def simplest(number: Number) -> Number:
+    """Return an integral fraction as an ``int``, anything else as it is.
+
+    Examples
+    --------
+    >>> simplest(Fraction(6, 2)), simplest(Fraction(1, 2)), simplest(2.0)
+    (3, Fraction(1, 2), 2.0)
+    """
+    if isinstance(number, Fraction) and number.denominator == 1:
+        return number.numerator
+    return number
+
+
+def is_finite(number: Number) -> bool:
+    """Tell whether `number` is neither infinite nor NaN and lies within the range of a float."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
+def parse(text: str) -> Fraction:
+    """Read an exact number: an integer, a decimal or ``p/q``.
+
+    Raises
+    ------
+    ValueError
+        If `text` is none of these, or is absurdly long.
+
+    Examples
+    --------
+    >>> parse("39/8"), parse("-1.25e1")
+    (Fraction(39, 8), Fraction(-25, 2))
+    """
+    if len(text) > _DIGITS or _TEXT.fullmatch(text) is None:
+        raise ValueError(f"not a number: {text[:40]!r}")
+    top, slash, bottom = text.partition("/")
+    if not slash:
+        return Fraction(Decimal(top))
+    divisor = int(Decimal(bottom))  # by Decimal: int() alone refuses more than 4300 digits
+    if divisor == 0:
+        raise ValueError(f"denominator zero: {text[:40]!r}")
+    return Fraction(int(Decimal(top)), divisor)
+
+
+def to_json(number: Number) -> int | float | str:
+    """Return `number` as JSON says it: an exact non-integer is the string ``"p/q"``.
+
+    Examples
+    --------
+    >>> to_json(Fraction(39, 8)), to_json(Fraction(4)), to_json(0.5)
+    ('39/8', 4, 0.5)
+    """
+    plain = simplest(number)
+    return _text(plain) if isinstance(plain, Fraction) else plain
+
+
+def canonical(number: Number) -> int | str:
+    """Return a form that equal numbers share, whatever their type; for hashing.
+
+    Examples
+    --------
+    >>> canonical(0.5) == canonical(Fraction(1, 2)), canonical(3.0)
+    (True, 3)
+    """
+    plain = simplest(exact(number))
+    return _text(plain) if isinstance(plain, Fraction) else int(plain)
+
+
+def shown(number: Number | None, digits: int = 6) -> str:
+    """Return `number` for a table: exact if that is short, else with `digits` digits.
+
+    Examples
+    --------
+    >>> shown(Fraction(39, 8)), shown(Fraction(1, 3) ** 20), shown(2 / 3), shown(None)
+    ('39/8', '2.86797e-10', '0.666667', '-')
+    """
+    if number is None:
+        return "-"
+    plain = simplest(number)
+    if isinstance(plain, Fraction):
+        short = max(abs(plain.numerator), plain.denominator) < 10**digits
+        if short and len(str(plain)) <= digits + 3:
+            return str(plain)
+    if isinstance(plain, int) and abs(plain) < 10**15:
+        return str(plain)
+    return f"{float(plain):.{digits}g}"
+
+
+def _text(fraction: Fraction) -> str:
+    """Return ``p/q``, however many digits it has; `str` alone stops at 4300."""
+    return f"{Decimal(fraction.numerator)}/{Decimal(fraction.denominator)}"

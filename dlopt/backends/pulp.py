@@ -1,0 +1,199 @@
+"""The door to LP and MILP solvers, through PuLP.
+
+HiGHS is the default. It and OR-Tools both ship a library named libhighs, and only matching
+versions live in one process: hence the pins in the project file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulp
+
+from dlopt.arithmetic import Number
+from dlopt.backends import rational
+from dlopt.errors import SolverError
+from dlopt.result import Limits, Status
+
+DEFAULT = "HiGHS"
+"""Name of the default solver, as PuLP knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a solver says of a model.
+
+    Parameters
+    ----------
+    status : Status
+        ``OPTIMAL`` is the solver's own word; with `proven` it is a rational proof.
+    value, bound : Number or None
+        Objective of the assignment, and what no assignment is better than, in the sense of the
+        model.
+    assignment : mapping of str to Number
+        Value of each variable by name; empty if there is none.
+    proven : bool
+        Whether an exact dual solution certifies value and bound, which then are fractions.
+    solver, version : str
+    """
+
+    status: Status
+    value: Number | None
+    bound: Number | None
+    assignment: Mapping[str, Number]
+    proven: bool
+    solver: str
+    version: str | None
+
+    def __getitem__(self, variable: pulp.LpVariable) -> Any:
+        return self.assignment[variable.name]
+
+
+def optimise(
+    problem: pulp.LpProblem,
+    limits: Limits,
+    *,
+    solver: str = DEFAULT,
+    seed: int = 0,
+    exact: bool = False,
+) -> Outcome:
+    """Solve a model.
+
+    Parameters
+    ----------
+    problem : pulp.LpProblem
+        Coefficients may be fractions; solvers read them as floats.
+    limits : Limits
+    solver : str
+        Any name that ``pulp.listSolvers()`` gives.
+    seed : int
+    exact : bool
+        Turn the solver's basis into a rational proof. Linear programs with HiGHS only; where the
+        basis does not lead to one, the floating answer is returned.
+
+    Raises
+    ------
+    SolverError
+        If the solver is unknown, not installed, or fails.
+    """
+    if solver == DEFAULT:
+        return _highs(problem, limits, seed, exact)
+    return _other(problem, limits, solver)
+
+
+def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> Outcome:
+    import highspy
+
+    options: dict[str, Any] = {"random_seed": seed, "mip_feasibility_tolerance": 1e-9}
+    if limits.work is not None:
+        options["mip_max_nodes"] = limits.work
+        options["simplex_iteration_limit"] = limits.work
+    # HiGHS keeps one pool of threads a process and refuses to change its size on the way.
+    highspy.Highs.resetGlobalScheduler(True)
+    command = pulp.HiGHS(
+        msg=False,
+        threads=limits.threads,
+        timeLimit=limits.time_s,
+        gapRel=limits.gap,
+        gapAbs=0.0,
+        **options,
+    )
+    if not command.available():
+        raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
+    _run(problem, command)
+    model = problem.solverModel
+    said, info = model.getModelStatus(), model.getInfo()
+    known = highspy.HighsModelStatus
+    statuses = {
+        known.kOptimal: Status.OPTIMAL,
+        known.kInfeasible: Status.INFEASIBLE,
+        known.kTimeLimit: Status.LIMIT,
+        known.kIterationLimit: Status.LIMIT,
+        known.kSolutionLimit: Status.LIMIT,
+        known.kInterrupt: Status.LIMIT,
+    }
+    if said not in statuses:
+        raise SolverError(f"HiGHS ended with {model.modelStatusToString(said)!r}")
+    status = statuses[said]
+    version = str(model.version())
+    mixed = bool(problem.isMIP())
+    has_plan = info.primal_solution_status == 2  # kSolutionStatusFeasible
+    if status is Status.OPTIMAL and exact and not mixed:
+        proof = _prove(problem)
+        if proof is not None:
+            return proof
+    sign = -1 if problem.sense == pulp.LpMaximize else 1
+    value = sign * info.objective_function_value if has_plan else None
+    bound = _finite(sign * info.mip_dual_bound) if mixed else None
+    if status is Status.OPTIMAL and not mixed:
+        bound = value
+    if status is Status.OPTIMAL and mixed and limits.gap > 0 and value != bound:
+        status = Status.FEASIBLE
+    values = (
+        {variable.name: variable.varValue or 0.0 for variable in problem.variables()}
+        if has_plan
+        else {}
+    )
+    return Outcome(status, value, bound, values, False, DEFAULT, version)
+
+
+def _prove(problem: pulp.LpProblem) -> Outcome | None:
+    program = rational.from_pulp(problem)
+    columns, rows = rational.statuses_from_highs(problem.solverModel)
+    certificate = rational.certify(program, columns, rows)
+    if certificate is None:
+        return None
+    names = (variable.name for variable in problem.variables())
+    return Outcome(
+        Status.OPTIMAL,
+        certificate.value,
+        certificate.value,
+        dict(zip(names, certificate.primal, strict=True)),
+        True,
+        DEFAULT,
+        str(problem.solverModel.version()),
+    )
+
+
+def _other(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
+    if solver not in pulp.listSolvers():
+        raise SolverError(f"PuLP knows no solver {solver!r}: {', '.join(pulp.listSolvers())}")
+    options: dict[str, Any] = {"msg": False}
+    if limits.time_s is not None:
+        options["timeLimit"] = limits.time_s
+    if limits.gap > 0:
+        options["gapRel"] = limits.gap
+    command = pulp.getSolver(solver, **options)
+    if not command.available():
+        raise SolverError(f"the solver {solver} is not installed")
+    _run(problem, command)
+    solution = {
+        pulp.LpSolutionOptimal: Status.OPTIMAL,
+        pulp.LpSolutionIntegerFeasible: Status.FEASIBLE,
+        pulp.LpSolutionInfeasible: Status.INFEASIBLE,
+        pulp.LpSolutionNoSolutionFound: Status.LIMIT,
+    }
+    if problem.sol_status not in solution:
+        raise SolverError(f"{solver} ended with {pulp.LpStatus[problem.status]!r}")
+    status = solution[problem.sol_status]
+    has_plan = status in (Status.OPTIMAL, Status.FEASIBLE)
+    value = float(pulp.value(problem.objective)) if has_plan else None
+    if status is Status.OPTIMAL and limits.gap > 0 and problem.isMIP():
+        status = Status.FEASIBLE
+    # PuLP does not pass on the bound of other solvers: only an optimum has one.
+    bound = value if status is Status.OPTIMAL else None
+    values = {v.name: v.varValue or 0.0 for v in problem.variables()} if has_plan else {}
+    return Outcome(status, value, bound, values, False, solver, None)
+
+
+def _run(problem: pulp.LpProblem, command: Any) -> None:
+    try:
+        problem.solve(command)
+    except pulp.PulpSolverError as error:
+        raise SolverError(f"{command.name} failed: {error}") from error
+
+
+def _finite(number: float) -> float | None:
+    return number if abs(number) < 1e100 else None

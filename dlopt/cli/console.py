@@ -1,0 +1,102 @@
+"""Exit codes, clean output, and errors without tracebacks."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from enum import IntEnum
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from dlopt.api import RefutedAnswerError
+from dlopt.errors import DloptError, SolverError
+from dlopt.io import result_to_data, write
+from dlopt.result import Result, Status
+
+ItemT = TypeVar("ItemT")
+
+LEAST_WIDTH = 110
+"""Tables are laid out for this many columns at least, on a pipe too."""
+
+out = Console(highlight=False)
+out.width = max(LEAST_WIDTH, out.width)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Exit(IntEnum):
+    """Exit codes of every command."""
+
+    DONE = 0
+    FOUND = 1
+    BAD_INPUT = 2
+    INFEASIBLE = 3
+    NO_ANSWER = 4
+    REFUTED = 5
+    INTERRUPTED = 130
+
+
+def code_of(result: Result[Any]) -> Exit:
+    """Return the exit code that a result asks for."""
+    if result.status is Status.UNSOUND:
+        return Exit.FOUND
+    if result.status is Status.INFEASIBLE:
+        return Exit.INFEASIBLE
+    if result.solution is None and result.status is not Status.BOUND:
+        return Exit.NO_ANSWER
+    return Exit.DONE
+
+
+def print_json(data: Any) -> None:
+    """Print JSON, and nothing else, on standard output."""
+    sys.stdout.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
+
+
+def tell(error: DloptError) -> Exit:
+    """Print an error as one message, and return its exit code; a refuted answer is saved."""
+    err.print(f"[red]error:[/red] {_escaped(str(error))}")
+    if isinstance(error, RefutedAnswerError):
+        name = f"dlopt-refuted-{error.result.method.replace(':', '-')}.json"
+        saved = {
+            "instance": error.instance.to_data(),
+            "result": result_to_data(error.instance, error.result),
+        }
+        with contextlib.suppress(DloptError):
+            write(saved, name)
+            err.print(f"the answer is saved in {name}; please report it")
+        return Exit.REFUTED
+    return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT
+
+
+@contextlib.contextmanager
+def quiet_solvers() -> Iterator[None]:
+    """Send to standard error what solvers print on standard output behind Python's back."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def progress(items: Iterable[ItemT], total: int, label: str) -> Iterator[ItemT]:
+    """Yield the items with a progress bar on standard error, if that is a terminal."""
+    if total < 2 or not sys.stderr.isatty():
+        yield from items
+        return
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as bar:
+        yield from bar.track(items, total=total)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("[", r"\[")

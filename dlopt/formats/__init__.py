@@ -1,0 +1,1 @@
+"""Readers and writers of others' file formats, to and from neutral records."""

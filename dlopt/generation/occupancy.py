@@ -1,0 +1,164 @@
+"""How parallel jobs occupy a cluster at an instant: from a log, or from synthetic jobs."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dlopt.arithmetic import Number
+from dlopt.errors import NotApplicableError
+from dlopt.formats.swf import SwfLog
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Instance
+
+Starts = Literal["recorded", "fcfs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A rigid parallel job: when it may start, how long it runs, on how many processors."""
+
+    submit: Number
+    start: Number
+    run_time: Number
+    processors: int
+
+
+def snapshot(
+    log: SwfLog,
+    *,
+    at: Number,
+    load: Number,
+    machines: int | None = None,
+    tau: Number = 1,
+    chi: Number = 100,
+    theta_cm: Number = 0,
+    theta_cp: Number = 0,
+    deadline: Number | None = None,
+    starts: Starts = "recorded",
+    name: str = "",
+) -> Instance:
+    """Return the cluster as a log leaves it at an instant, with one divisible load to place.
+
+    Parameters
+    ----------
+    log : SwfLog
+    at : Number
+        The instant, in the log's seconds. The instance's clock starts there.
+    load : Number
+        What is to be split.
+    machines : int, optional
+        Processors of the machine; by default as the log's header says.
+    tau, chi, theta_cm, theta_cp : Number
+        Costs, see `Cluster`.
+    deadline : Number, optional
+        Relative to `at`.
+    starts : {"recorded", "fcfs"}
+        ``recorded``: a job starts at submit + wait, an unknown wait counting as 0. ``fcfs``: jobs
+        start first come, first served as processors become free, for logs without wait times.
+    name : str, optional
+
+    Returns
+    -------
+    Instance
+        The ready time of a node is when its running job ends, 0 if it is idle.
+
+    Raises
+    ------
+    NotApplicableError
+        If the machine's size is unknown, or more processors are busy than there are.
+
+    Notes
+    -----
+    Complexity: O(n log n) in the number of jobs.
+    """
+    size = machines or log.machine_size
+    if size is None:
+        raise NotApplicableError("the log does not say how many processors there are: --machines N")
+    jobs = _jobs(log)
+    too_large = next((job for job in jobs if job.processors > size), None)
+    if too_large is not None:
+        text = f"a job takes {too_large.processors} processors, the machine has {size}"
+        raise NotApplicableError(text)
+    started = jobs if starts == "recorded" else first_come_first_served(jobs, size)
+    times = remaining(started, size, at)
+    waiting = f", {starts} starts" if starts != "recorded" else ""
+    return Instance(
+        Cluster(size, tau, chi, theta_cm, theta_cp),
+        tuple(times),
+        load,
+        absolute_deadline=deadline,
+        name=name or f"snapshot-{size}-at-{at}",
+        origin=f"occupancy of {log.get('Computer') or 'a cluster'} at {at} s of its log{waiting}",
+        units="time in seconds",
+    )
+
+
+def remaining(jobs: Iterable[Job], size: int, at: Number) -> list[Number]:
+    """Return for each of `size` processors how long it is still busy at an instant, ascending.
+
+    Raises
+    ------
+    NotApplicableError
+        If the running jobs take more processors than there are.
+    """
+    times: list[Number] = []
+    for job in jobs:
+        if job.start <= at < job.start + job.run_time:
+            times += [job.start + job.run_time - at] * job.processors
+    if len(times) > size:
+        raise NotApplicableError(
+            f"at {at} the jobs take {len(times)} processors, the machine has {size}; the log may "
+            "lack wait times: --starts fcfs"
+        )
+    return [0] * (size - len(times)) + sorted(times)
+
+
+def first_come_first_served(jobs: Sequence[Job], size: int) -> list[Job]:
+    """Return the jobs with the starts of a machine that serves them in order of submission.
+
+    A job starts when it is submitted, all before it have started, and enough processors are free.
+    """
+    ends: list[tuple[Number, int]] = []
+    free, clock = size, jobs[0].submit if jobs else 0
+    placed = []
+    for job in sorted(jobs, key=lambda job: job.submit):
+        clock = max(clock, job.submit)
+        while ends and (ends[0][0] <= clock or free < job.processors):
+            end, count = heapq.heappop(ends)
+            free += count
+            clock = max(clock, end)
+        placed.append(Job(job.submit, clock, job.run_time, job.processors))
+        heapq.heappush(ends, (clock + job.run_time, job.processors))
+        free -= job.processors
+    return placed
+
+
+def synthetic_jobs(size: int, utilization: float, mean_run_time: int, seed: int) -> list[Number]:
+    """Return the occupancy that synthetic jobs leave after a warm-up; see `remaining`."""
+    if not 0 < utilization < 1 or mean_run_time < 1:
+        raise NotApplicableError("utilization must lie between 0 and 1, mean_run_time be positive")
+    draw = random.Random(f"snapshot {seed}")
+    top = int(math.log2(size))
+    jobs, clock = [], 0.0
+    for _ in range(80 * (top + 2)):
+        width = 2 ** draw.randint(0, max(0, top - 2))
+        if draw.random() < 0.25:
+            width = draw.randint(1, max(1, size // 4))
+        run_time = max(1, round(draw.lognormvariate(math.log(mean_run_time) - 1.125, 1.5)))
+        jobs.append(Job(round(clock), round(clock), run_time, width))
+        clock += draw.expovariate(1.0) * run_time * width / (utilization * size)
+    return remaining(first_come_first_served(jobs, size), size, round(clock * 0.8))
+
+
+def _jobs(log: SwfLog) -> list[Job]:
+    jobs = []
+    for job in log.jobs:
+        if job.processors and job.run_time and job.submit is not None:
+            start = job.submit + (job.wait or 0)
+            jobs.append(Job(job.submit, start, job.run_time, job.processors))
+    return jobs

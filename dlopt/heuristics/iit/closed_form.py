@@ -1,0 +1,277 @@
+"""EDF-IIT-2's test for one load: least completion and most load, in closed form.
+
+Identical nodes, sorted by ready time ``r_1 <= ... <= r_N``; every node gets at most one chunk.
+Serving a prefix of the nodes in this order is optimal. For a completion time `xi`, let
+``X_i / (tau + chi)`` be the most that node `i` can take:
+
+    X_1 = xi - r_1 - theta_cm - theta_cp
+    X_i = min(xi - r_i - theta_cm - theta_cp, beta X_{i-1} - theta_cm)
+
+Where the first term is the smaller one, node `i` *leads a block*: the channel waits for it. With
+the leaders known, every ``X_i`` is linear in `xi`, and so is their sum; for a fixed number of
+nodes the sum is concave in `xi`, hence Newton's method from the left takes finitely many steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dlopt.arithmetic import Number, field
+from dlopt.heuristics.iit.partition import smallest
+from dlopt.problems.cluster import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Costs of identical nodes, all in one field."""
+
+    tau: Any
+    chi: Any
+    theta_cm: Any
+    theta_cp: Any
+
+    @classmethod
+    def of(cls, cluster: Cluster, cast: Any) -> Costs:
+        """Return the costs of a cluster of identical nodes, cast into a field."""
+        costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
+        return cls(*(cast(cost) for cost in costs))
+
+    @property
+    def beta(self) -> Any:
+        """``chi / (tau + chi)``."""
+        return self.chi / (self.tau + self.chi)
+
+
+def most_load(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> list[Any]:
+    """Return the most load that each node can compute by a deadline, one chunk a node.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Of identical nodes.
+    ready : sequence of Number
+        Ready times, ascending.
+    deadline : Number
+        Absolute.
+
+    Returns
+    -------
+    list of Number
+        Loads of the nodes of the longest useful prefix, in the order of `ready`. Its sum is the
+        most load that any plan with one chunk a node completes by the deadline.
+
+    Notes
+    -----
+    Guarantee: optimal, with and without set-up costs. Complexity: O(n).
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> sum(most_load(Cluster(3, tau=1, chi=2), (0, 1, 4), Fraction(39, 8)))
+    Fraction(3, 1)
+    """
+    cast = field((*ready, deadline, *_costs(cluster)))
+    costs = Costs.of(cluster, cast)
+    unit, overhead = costs.tau + costs.chi, costs.theta_cm + costs.theta_cp
+    end, beta, theta = cast(deadline) - overhead, costs.beta, costs.theta_cm
+    loads: list[Any] = []
+    share: Any = None
+    for instant in ready:
+        free = end - instant
+        share = free if share is None else min(free, beta * share - theta)
+        if share <= 0:
+            break
+        loads.append(share / unit)
+    return loads
+
+
+def n_min(
+    cluster: Cluster, ready: Sequence[Number], load: Number, deadline: Number, spare: Number = 0
+) -> int | None:
+    """Return the fewest nodes that complete a load by a deadline; None if all are too few.
+
+    Parameters
+    ----------
+    cluster, ready, deadline
+        As in `most_load`.
+    load : Number
+    spare : Number, default 0
+        Load that may be missing, for rounding errors of floats.
+
+    Examples
+    --------
+    >>> n_min(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, deadline=6)
+    2
+    """
+    done: Any = 0
+    for count, share in enumerate(most_load(cluster, ready, deadline), start=1):
+        done += share
+        if done >= load - spare:
+            return count
+    return None
+
+
+def minimum_completion(
+    cluster: Cluster, ready: Sequence[Number], load: Number, most: int | None = None
+) -> tuple[Any, list[Any]]:
+    """Return the least completion time of a load, and the loads that attain it.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Of identical nodes.
+    ready : sequence of Number
+        Ready times, ascending.
+    load : Number
+    most : int, optional
+        Use this many nodes at the most.
+
+    Returns
+    -------
+    completion : Number
+        A fraction if all numbers are exact, else a float.
+    loads : list of Number
+        Positive loads of a prefix of the nodes.
+
+    Notes
+    -----
+    Guarantee: optimal among plans with one chunk a node, with and without set-up costs.
+    Complexity: O(n log n) for `n` nodes that get a load, in practice a few passes over them.
+    Source: Mamat 2011, section 6.4 (EDF-IIT-2), after Chuprat and Baruah's linear program.
+
+    Examples
+    --------
+    >>> minimum_completion(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)[0]
+    Fraction(39, 8)
+    """
+    cast = field((*ready, load, *_costs(cluster)))
+    origin = cast(ready[0])
+    count = len(ready) if most is None else min(most, len(ready))
+    form = _Form(Costs.of(cluster, cast), [cast(r) - origin for r in ready[:count]])
+    work = cast(load) * (form.costs.tau + form.costs.chi)
+    used = form.prefix(work)
+    completion = form.completion(work, used)
+    return completion + origin, form.loads(completion, used, cast(load))
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The block structure over sorted ready times that start at 0, in one field."""
+
+    costs: Costs
+    ready: list[Any]
+
+    def prefix(self, work: Any) -> int:
+        """Return how many nodes get a positive load in the optimal plan.
+
+        Node `n` does iff the optimal completion lies beyond its threshold, the least `xi` with
+        ``X_n >= 0``; and it does iff the first `n` nodes cannot do the work by then. Thresholds
+        grow with `n`: search for the first node that comes too late, first by doubling.
+        """
+        size = len(self.ready)
+        if self.costs.chi == 0:
+            return 1
+
+        def late(n: int) -> bool:
+            return bool(self._work_by(self._threshold(n + 1), n) >= work)
+
+        last = 1
+        while last < size and not late(last):
+            last = min(2 * last, size)
+        return smallest(lambda n: n >= size or late(n), last) or size
+
+    def completion(self, work: Any, used: int) -> Any:
+        """Return the `xi` at which the first `used` nodes have done the work."""
+        xi = self._threshold(used)
+        for _ in range(2 * used + 64):
+            slope, offset = self._line(xi, used)
+            better = (work + offset) / slope
+            if better <= xi:  # the same leaders, or nothing but rounding left
+                return xi
+            xi = better
+        return self._bisect(work, used, xi)
+
+    def loads(self, completion: Any, used: int, load: Any) -> list[Any]:
+        """Return the loads at a completion time; in floats they are scaled to sum to `load`."""
+        unit = self.costs.tau + self.costs.chi
+        shares = [share / unit for share in self._shares(completion, used) if share > 0]
+        if isinstance(completion, float):
+            factor = load / sum(shares)
+            shares = [share * factor for share in shares]
+        return shares
+
+    def _shares(self, xi: Any, used: int) -> list[Any]:
+        beta, theta = self.costs.beta, self.costs.theta_cm
+        end = xi - theta - self.costs.theta_cp
+        share = end - self.ready[0]
+        shares = [share]
+        for ready in self.ready[1:used]:
+            share = beta * share - theta
+            free = end - ready
+            if free < share:
+                share = free
+            shares.append(share)
+        return shares
+
+    def _work_by(self, xi: Any, used: int) -> Any:
+        """Return the sum of the ``X_i`` at `xi` over the first `used` nodes."""
+        beta, theta = self.costs.beta, self.costs.theta_cm
+        end = xi - theta - self.costs.theta_cp
+        total = share = end - self.ready[0]
+        for ready in self.ready[1:used]:
+            share = beta * share - theta
+            free = end - ready
+            if free < share:
+                share = free
+            if share <= 0:
+                break
+            total += share
+        return total
+
+    def _line(self, xi: Any, used: int) -> tuple[Any, Any]:
+        """Return slope and offset of the sum ``slope xi - offset`` with the leaders of `xi`."""
+        beta, theta = self.costs.beta, self.costs.theta_cm
+        overhead = theta + self.costs.theta_cp
+        end = xi - overhead
+        share = end - self.ready[0]
+        slope = total_slope = xi * 0 + 1
+        offset = total_offset = self.ready[0] + overhead
+        for ready in self.ready[1:used]:
+            share = beta * share - theta
+            free = end - ready
+            if free < share:
+                share, slope, offset = free, 1, ready + overhead
+            else:
+                slope, offset = beta * slope, beta * offset + theta
+            total_slope += slope
+            total_offset += offset
+        return total_slope, total_offset
+
+    def _threshold(self, n: int) -> Any:
+        """Return the least `xi` with ``X_n >= 0``.
+
+        ``X_n >= v`` needs ``xi >= r_n + overhead + v`` and ``X_{n-1} >= (v + theta_cm) / beta``.
+        """
+        overhead = self.costs.theta_cm + self.costs.theta_cp
+        if self.costs.theta_cm == 0:
+            return self.ready[n - 1] + overhead
+        beta, theta = self.costs.beta, self.costs.theta_cm
+        needed = theta * 0
+        latest = self.ready[n - 1]
+        for ready in reversed(self.ready[: n - 1]):
+            needed = (needed + theta) / beta
+            latest = max(latest, ready + needed)
+        return latest + overhead
+
+    def _bisect(self, work: Any, used: int, low: Any) -> Any:
+        """Return `xi` to the last float; only where rounding keeps Newton from ending."""
+        high = self._threshold(used) + work + self.costs.theta_cm + self.costs.theta_cp
+        while low < (middle := (low + high) / 2) < high:
+            low, high = (low, middle) if self._work_by(middle, used) >= work else (middle, high)
+        return high
+
+
+def _costs(cluster: Cluster) -> tuple[Number, ...]:
+    return cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp

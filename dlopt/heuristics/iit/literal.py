@@ -1,0 +1,209 @@
+"""Formulas as the papers print them, where what they print is wrong.
+
+They exist to be reproduced and refuted; every one has a counterexample beside the instances. No
+other code uses them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from dlopt.arithmetic import exact
+from dlopt.heuristics.iit.partition import (
+    EqualPartition,
+    OptimalPartition,
+    PartitionRule,
+    smallest,
+)
+from dlopt.problems.iit import Instance, Solution
+from dlopt.problems.timeline import by_ready_time, earliest_plan, number_field
+from dlopt.result import NO_LIMITS, Limits, Result, Status
+
+Answer = Result[Solution]
+
+
+def opr_logarithm(
+    instance: Instance,
+    *,
+    objective: str = "nodes",
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Answer:
+    """Take ``n_min = ceil(ln gamma / ln beta)``, in floats, without set-up costs.
+
+    What is wrong: at an exact power of beta the rounded logarithm may be one too many (a node is
+    wasted) and, with exact data, one too few (the deadline is missed). `n_min` of
+    `dlopt.heuristics.iit.partition` compares the execution time itself.
+
+    Notes
+    -----
+    Source: Lin et al. 2005, section 4.1, the formula after (4.6).
+    """
+    rule = OptimalPartition.of(instance.cluster)
+
+    def formula(slack: Any) -> int | None:
+        if slack <= 0 or rule.chi == 0:
+            return None
+        gamma = 1 - instance.load * rule.tau / slack
+        beta = rule.chi / (rule.tau + rule.chi)
+        if gamma <= 0:
+            return None
+        return max(1, math.ceil(math.log(gamma) / math.log(beta)))
+
+    return _promise("opr:literal-logarithm", rule, instance, formula)
+
+
+def opr_binary_search(
+    instance: Instance,
+    *,
+    objective: str = "nodes",
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Answer:
+    """Search the fewest nodes by halving 1..N, as if the execution time fell all the way.
+
+    What is wrong: beyond `n_star` it does not fall, and the last number of nodes, tried first,
+    fails where fewer suffice: tasks are refused that can be done. The plans found are valid.
+
+    Notes
+    -----
+    Source: the papers leave the search to the reader ("solved numerically", Mamat 2011, (4.7));
+    this is the search that their monotonicity argument without set-up costs suggests.
+    """
+    rule = OptimalPartition.of(instance.cluster)
+    load, most = number_field(instance)(instance.load), instance.cluster.nodes
+
+    def halving(slack: Any) -> int | None:
+        return smallest(lambda n: bool(rule.execution_time(load, n) <= slack), most)
+
+    return _promise("opr:literal-binary-search", rule, instance, halving)
+
+
+def epr_roots(
+    instance: Instance,
+    *,
+    objective: str = "nodes",
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Answer:
+    """Take ``n_min`` from the lower root of ``theta_cm n^2 - omega n + load chi``.
+
+    What is wrong: the three printed cases overlook that no integer need lie between the roots.
+    Then the number that the lower root rounds up to misses the deadline.
+
+    Notes
+    -----
+    Source: Mamat 2011, section 4.3.2, the three cases after (4.10).
+    """
+    rule = EqualPartition.of(instance.cluster)
+    work, theta = exact(instance.load) * exact(rule.chi), exact(rule.theta_cm)
+
+    def formula(slack: Any) -> int | None:
+        omega = exact(slack) - exact(instance.load) * exact(rule.tau) - exact(rule.theta_cp)
+        discriminant = omega**2 - 4 * theta * work
+        if discriminant < 0 or omega <= 0:
+            return None
+        if discriminant == 0:
+            middle = omega / (2 * theta)
+            return int(middle) if middle.denominator == 1 else None
+
+        def beyond_lower_root(n: int) -> bool:
+            left = 2 * theta * n - omega
+            return left >= 0 or left**2 <= discriminant
+
+        return smallest(beyond_lower_root, max(1, math.ceil(omega / theta)))
+
+    return _promise("epr:literal-roots", rule, instance, formula)
+
+
+def opr_timeline(
+    instance: Instance,
+    *,
+    objective: str = "completion",
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Answer:
+    """Read the completion off the last line of the printed timeline, one set-up time short.
+
+    What is wrong: the line counts ``n - 1`` transmission set-ups for ``n`` transmissions, so that
+    the last chunk is sent in less time than it takes and everything is promised ``theta_cm`` too
+    early. The lines before it, and the closed form, are right.
+
+    Notes
+    -----
+    Source: Lin et al. 2005, (4.10).
+    """
+    rule = OptimalPartition.of(instance.cluster)
+    order, ready = by_ready_time(instance)
+    load = number_field(instance)(instance.load)
+    peak = rule.n_star(load)
+    usable = len(ready) if peak is None else min(len(ready), peak)
+    n = min(range(1, usable + 1), key=lambda n: ready[n - 1] + rule.execution_time(load, n))
+    plan = earliest_plan(instance, order, rule.loads(load, n), not_before=ready[n - 1])
+    *others, last = plan.chunks
+    hurried = replace(
+        last,
+        transmission_end=last.transmission_end - rule.theta_cm,
+        computation_start=last.computation_start - rule.theta_cm,
+        computation_end=last.computation_end - rule.theta_cm,
+    )
+    return Result(
+        Status.FEASIBLE,
+        solution=Solution((*others, hurried)),
+        objective=objective,
+        value=ready[n - 1] + rule.execution_time(load, n) - rule.theta_cm,
+        method="opr:literal-timeline",
+        plan_class="single",
+    )
+
+
+def has_setup_cost_of_transmission(instance: Instance) -> str | None:
+    """Return why the quadratic formula of EPR does not apply, or None if it does."""
+    if not instance.cluster.identical:
+        return "its nodes differ"
+    return None if instance.cluster.theta_cm > 0 else "its transmissions have no set-up cost"
+
+
+def _promise(
+    method: str,
+    rule: PartitionRule,
+    instance: Instance,
+    formula: Callable[[Any], int | None],
+) -> Answer:
+    """Wait for as many nodes as the formula asks for, and trust it with the deadline."""
+    order, ready = by_ready_time(instance)
+    load = number_field(instance)(instance.load)
+    deadline: Any = instance.absolute_deadline
+    for available, instant in enumerate(ready, start=1):
+        n = formula(deadline - _same(instant, deadline))
+        if n is not None and n <= available:
+            plan = earliest_plan(instance, order, rule.loads(load, n), not_before=instant)
+            return Result(
+                Status.FEASIBLE,
+                solution=plan,
+                objective="nodes",
+                value=n,
+                method=method,
+                plan_class="single",
+            )
+    return Result(
+        Status.UNKNOWN,
+        reason="the formula finds no number of nodes",
+        method=method,
+        plan_class="single",
+    )
+
+
+def _same(instant: Any, deadline: Any) -> Any:
+    """Return an instant so that its difference to an exact deadline is a fraction."""
+    return (
+        instant if isinstance(deadline, float) or isinstance(instant, float) else Fraction(instant)
+    )

@@ -1,0 +1,344 @@
+"""The heuristics for one divisible load, as methods that a caller can name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from dlopt.arithmetic import FLOATING, shown
+from dlopt.heuristics.iit import closed_form
+from dlopt.heuristics.iit.equal_finish import equal_finish as divide_equally
+from dlopt.heuristics.iit.equal_finish import orders
+from dlopt.heuristics.iit.estimates import estimate
+from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, PartitionRule
+from dlopt.problems.iit import Instance, Solution
+from dlopt.problems.timeline import by_ready_time, earliest_plan, last_result, number_field
+from dlopt.result import NO_LIMITS, Limits, Result, Status
+
+Answer = Result[Solution]
+
+
+def identical_nodes(instance: Instance) -> str | None:
+    """Return why a rule for identical nodes does not apply, or None if it does."""
+    return None if instance.cluster.identical else "its nodes differ"
+
+
+def no_setup_costs(instance: Instance) -> str | None:
+    """Return why a rule for identical nodes without set-up costs does not apply, or None."""
+    if instance.cluster.has_setup_costs:
+        return "it has set-up costs"
+    return identical_nodes(instance)
+
+
+def opr(
+    instance: Instance,
+    *,
+    objective: str = "completion",
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+    assignment: str = "best",
+) -> Answer:
+    """Divide by the optimal partitioning rule; all nodes wait for the last of them.
+
+    Parameters
+    ----------
+    instance : Instance
+        With identical nodes.
+    objective : {"completion", "nodes"}
+        ``nodes`` takes the fewest that meet the deadline (the papers' MN assignment).
+    limits, hint, seed
+        Not used.
+    assignment : {"best", "all"}
+        For ``completion``: the number of nodes that ends first, or the papers' AN assignment,
+        ``min(N, n_star)``.
+
+    Returns
+    -------
+    Result
+        ``FEASIBLE``, or ``UNKNOWN`` if this rule does not meet the deadline.
+
+    Notes
+    -----
+    Guarantee: valid plans; no ratio to the optimum. Complexity: O(N log N). Source: Mamat 2011,
+    sections 4.2.3 and 4.3.1.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> opr(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)).value
+    Fraction(32, 5)
+    """
+    return _waiting(OptimalPartition.of(instance.cluster), instance, objective, assignment)
+
+
+def epr(
+    instance: Instance,
+    *,
+    objective: str = "completion",
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+    assignment: str = "best",
+) -> Answer:
+    """Divide into equal loads; all nodes wait for the last of them.
+
+    Parameters, result and complexity are those of `opr`. Source: Mamat 2011, section 4.3.2.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> epr(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)).value
+    Fraction(7, 1)
+    """
+    return _waiting(EqualPartition.of(instance.cluster), instance, objective, assignment)
+
+
+def edf_iit_1(
+    instance: Instance,
+    *,
+    objective: str = "completion",
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Answer:
+    """Divide in the heterogeneous view of `dlopt.heuristics.iit.estimates`.
+
+    Parameters
+    ----------
+    instance : Instance
+        With identical nodes.
+    objective : {"completion", "nodes"}
+        ``completion`` takes the prefix with the earliest promise, ``nodes`` the shortest prefix
+        whose promise meets the deadline.
+    limits : Limits, optional
+        With a time limit the prefixes not tried by then are left out.
+    hint, seed
+        Not used.
+
+    Notes
+    -----
+    Guarantee: valid plans that end no later than promised. Complexity: O(N^2), a promise for
+    every prefix. Source: Lin et al. 2007 as cited in Mamat 2011, section 6.4.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> edf_iit_1(Instance(Cluster(2, tau=1, chi=1), (0, 1), load=3)).value
+    Fraction(30, 7)
+    """
+    order, ready = by_ready_time(instance)
+    stop = None if limits.time_s is None else time.monotonic() + limits.time_s
+    wanted = instance.absolute_deadline if objective == "nodes" else None
+    best = None
+    reason = None
+    for n in range(1, len(ready) + 1):
+        if best is not None and ready[n - 1] >= best.promise:
+            break
+        if stop is not None and time.monotonic() > stop:
+            reason = f"the time limit left {len(ready) - n + 1} of {len(ready)} prefixes untried"
+            break
+        view = estimate(instance.cluster, ready, instance.load, n)
+        if view is None:
+            break
+        if best is None or view.promise < best.promise:
+            best = view
+        if wanted is not None and view.promise <= wanted * (1 + _slip(instance)):
+            best = view
+            break
+    if best is None:
+        return _nothing("edf-iit-1", reason or "no prefix was tried")
+    plan = earliest_plan(instance, order, best.loads)
+    if wanted is not None and best.promise > wanted * (1 + _slip(instance)):
+        return _nothing("edf-iit-1", f"promises {shown(best.promise)} at the earliest")
+    return _answer("edf-iit-1", instance, plan, objective, reason=reason)
+
+
+def edf_iit_2(
+    instance: Instance,
+    *,
+    objective: str = "completion",
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Answer:
+    """Serve a prefix of the nodes in ready order, in closed form: the optimum.
+
+    Parameters
+    ----------
+    instance : Instance
+        With identical nodes.
+    objective : {"completion", "nodes"}
+        Under ``nodes`` the fewest nodes that meet the deadline end as early as they can.
+    limits, hint, seed
+        Not used.
+
+    Returns
+    -------
+    Result
+        ``OPTIMAL``, or ``INFEASIBLE`` with the load that can be done by the deadline.
+
+    Notes
+    -----
+    Guarantee: optimal among plans with one chunk a node, with and without set-up costs.
+    Complexity: O(N log N). Source: Mamat 2011, section 6.4; formulas in
+    `dlopt.heuristics.iit.closed_form`.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> result = edf_iit_2(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3))
+    >>> result.value, [str(chunk.load) for chunk in result.solution.chunks]
+    (Fraction(39, 8), ['13/8', '13/12', '7/24'])
+    """
+    order, ready = by_ready_time(instance)
+    cluster, deadline = instance.cluster, instance.absolute_deadline
+    most = None
+    if deadline is not None:
+        limit = deadline if instance.exact else deadline * (1 + FLOATING)
+        most = closed_form.n_min(cluster, ready, instance.load, limit, _spare(instance))
+        if most is None:
+            done = sum(closed_form.most_load(cluster, ready, deadline))
+            reason = f"at most {shown(done)} of load {shown(instance.load)} can be done by then"
+            return Result(Status.INFEASIBLE, reason=reason, plan_class="single")
+    most = most if objective == "nodes" else None
+    _, loads = closed_form.minimum_completion(cluster, ready, instance.load, most)
+    plan = earliest_plan(instance, order, loads)
+    return _answer("edf-iit-2", instance, plan, objective, optimal=True)
+
+
+def equal_finish(
+    instance: Instance,
+    *,
+    objective: str = "completion",
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Answer:
+    """Serve nodes that may differ in a fixed order, all used ones ending together.
+
+    Of three orders (ready time, link speed, time alone) the best is kept.
+
+    Parameters
+    ----------
+    instance : Instance
+    objective : {"completion", "nodes"}
+        ``nodes`` tries the orders cut after 1, 2, 4, ... nodes, then between.
+    limits, hint, seed
+        Not used.
+
+    Notes
+    -----
+    Guarantee: valid plans; optimal for ``completion`` where nodes are identical without set-up
+    costs. Complexity: O(N log N) a step. Source: divisible load theory (Bharadwaj et al. 1996);
+    none of the papers treats nodes that differ.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> equal_finish(Instance(Cluster(2, tau=(1, 2), chi=(2, 1)), (0, 0), load=4)).value
+    Fraction(36, 5)
+    """
+    plans = [_equal_finish(instance, order, objective) for order in orders(instance).values()]
+    found = [plan for plan in plans if plan is not None]
+    if not found:
+        return _nothing("equal-finish", "no order of service meets the deadline")
+    plan = min(found, key=lambda plan: (_worth(plan, objective), last_result(plan)))
+    return _answer("equal-finish", instance, plan, objective)
+
+
+def _equal_finish(instance: Instance, order: list[int], objective: str) -> Solution | None:
+    def plan(most: int) -> Solution:
+        nodes, loads = divide_equally(instance, order[:most])
+        return earliest_plan(instance, nodes, loads)
+
+    if objective == "completion":
+        return plan(len(order))
+    for most in _doubling(len(order)):
+        if _meets(instance, plan(most)):
+            low, high = most // 2 + 1, most
+            while low < high:
+                middle = (low + high) // 2
+                low, high = (low, middle) if _meets(instance, plan(middle)) else (middle + 1, high)
+            return plan(high) if _meets(instance, plan(high)) else plan(most)
+    return None
+
+
+def _doubling(last: int) -> Iterator[int]:
+    count = 1
+    while count < last:
+        yield count
+        count *= 2
+    yield last
+
+
+def _waiting(rule: PartitionRule, instance: Instance, objective: str, assignment: str) -> Answer:
+    """Plan by a rule for nodes that are all ready at once: they wait for the last of them."""
+    name = "opr" if isinstance(rule, OptimalPartition) else "epr"
+    order, ready = by_ready_time(instance)
+    load = number_field(instance)(instance.load)
+    deadline = instance.absolute_deadline
+    peak = rule.n_star(load)
+    usable = len(ready) if peak is None else min(len(ready), peak)
+
+    def end(n: int) -> Any:
+        return ready[n - 1] + rule.execution_time(load, n)
+
+    if objective == "nodes" and deadline is not None:
+        limit = deadline * (1 + _slip(instance))
+        n = next((n for n in range(1, usable + 1) if end(n) <= limit), 0)
+        if n == 0:
+            return _nothing(name, "no number of nodes meets the deadline under this rule")
+    else:
+        n = usable if assignment == "all" else min(range(1, usable + 1), key=end)
+    plan = earliest_plan(instance, order, rule.loads(load, n), not_before=ready[n - 1])
+    return _answer(name, instance, plan, objective)
+
+
+def _answer(
+    method: str,
+    instance: Instance,
+    plan: Solution,
+    objective: str,
+    *,
+    optimal: bool = False,
+    reason: str | None = None,
+) -> Answer:
+    if not _meets(instance, plan):
+        late = last_result(plan) - (instance.absolute_deadline or 0)
+        return _nothing(method, f"its plan misses the deadline by {shown(late)}")
+    value = _worth(plan, objective)
+    return Result(
+        Status.OPTIMAL if optimal else Status.FEASIBLE,
+        solution=plan,
+        objective=objective,
+        value=value,
+        bound=value if optimal else None,
+        reason=reason,
+        method=method,
+        plan_class="single",
+    )
+
+
+def _worth(plan: Solution, objective: str) -> Any:
+    """Return what a plan of single chunks is worth."""
+    return last_result(plan) if objective == "completion" else len(plan.chunks)
+
+
+def _nothing(method: str, reason: str) -> Answer:
+    return Result(Status.UNKNOWN, reason=reason, method=method, plan_class="single")
+
+
+def _meets(instance: Instance, plan: Solution) -> bool:
+    deadline = instance.absolute_deadline
+    return deadline is None or bool(last_result(plan) <= deadline * (1 + _slip(instance)))
+
+
+def _slip(instance: Instance) -> Any:
+    """Return by which factor a deadline may be missed: rounding errors, in floats alone."""
+    return 0 if instance.exact else FLOATING
+
+
+def _spare(instance: Instance) -> Any:
+    return 0 if instance.exact else FLOATING * float(instance.load)

@@ -1,0 +1,224 @@
+"""The optimal and the equal partitioning rule: one load on nodes that are all ready at once.
+
+Both rules are written for identical nodes, with and without set-up costs, and answer exactly on
+integers and fractions. Symbols: beta = chi / (tau + chi); ``X_i``, the time in which node `i`
+receives and computes its share, set-up times not counted, is ``load_i (tau + chi)``.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dlopt.arithmetic import Number, exact, field
+from dlopt.problems.cluster import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRule(ABC):
+    """How a load is divided among `n` identical nodes that are all ready at once.
+
+    Parameters
+    ----------
+    tau, chi : Number
+        Unit transmission and processing time; not both 0.
+    theta_cm, theta_cp : Number, default 0
+        Set-up times.
+
+    Examples
+    --------
+    >>> rule = OptimalPartition(tau=1, chi=2)
+    >>> rule.execution_time(3, 2), rule.n_min(3, slack=5, most=8)
+    (Fraction(27, 5), 3)
+    """
+
+    tau: Any
+    chi: Any
+    theta_cm: Any = 0
+    theta_cp: Any = 0
+
+    def __post_init__(self) -> None:
+        cast = field((self.tau, self.chi, self.theta_cm, self.theta_cp))
+        for name in ("tau", "chi", "theta_cm", "theta_cp"):
+            object.__setattr__(self, name, cast(getattr(self, name)))
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> PartitionRule:
+        """Return the rule with the costs of a cluster of identical nodes."""
+        return cls(cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
+
+    @abstractmethod
+    def execution_time(self, load: Number, n: int) -> Any:
+        """Return E(load, n): from the first transmission to the last result on `n` nodes."""
+
+    @abstractmethod
+    def loads(self, load: Number, n: int) -> list[Any]:
+        """Return the load of each of the `n` nodes, in the order of transmission."""
+
+    @abstractmethod
+    def n_star(self, load: Number) -> int | None:
+        """Return the number of nodes beyond which the load takes no less time; None if none."""
+
+    def n_min(self, load: Number, slack: Number, most: int) -> int | None:
+        """Return the fewest nodes, `most` at the most, that do the load within `slack`.
+
+        Returns
+        -------
+        int or None
+            None if ``min(most, n_star)`` nodes need longer. The execution time falls strictly up
+            to `n_star`, so a binary search is right there, and only there.
+
+        Notes
+        -----
+        Source: Mamat 2011, (4.7) and (4.9). Complexity: O(log most) execution times.
+        """
+        peak = self.n_star(load)
+        last = most if peak is None else min(most, peak)
+        return smallest(lambda n: bool(self.execution_time(load, n) <= slack), last)
+
+    def cost(self, load: Number, n: int) -> Any:
+        """Return W(n) = n E(load, n), in node time. Source: Lin et al. 2005, section 5."""
+        return n * self.execution_time(load, n)
+
+    def cost_derivative(self, load: Number, n: int) -> Any:
+        """Return W(n + 1) - W(n), by which MCDF and MWF order tasks.
+
+        ``n + 1`` nodes need not be usable: beyond `n_star` a load would be negative, and beyond
+        the cluster there is no node. Source: Mamat 2011, (4.1).
+        """
+        return self.cost(load, n + 1) - self.cost(load, n)
+
+    def _cast(self, load: Number) -> Any:
+        return exact(load) if isinstance(self.tau, Fraction) and type(load) is not float else load
+
+
+class OptimalPartition(PartitionRule):
+    """OPR: all `n` nodes end at the same instant.
+
+    The execution time is ``X_1 + theta_cm + theta_cp``, where the ``X_i`` follow
+    ``X_{i+1} = beta X_i - theta_cm`` and sum to ``load (tau + chi)``. It is optimal among plans
+    that use all `n` nodes as long as ``n <= n_star``; beyond, some load is negative.
+
+    Notes
+    -----
+    Source: Mamat 2011, (4.2)-(4.6); Lin et al. 2005, (4.7)-(4.12), where the last line of the
+    timeline lacks one set-up time. Complexity: O(log n) operations.
+    """
+
+    __slots__ = ()
+
+    def execution_time(self, load: Number, n: int) -> Any:
+        """Return E(load, n), equation (4.6); beyond `n_star` it is a formula without a plan."""
+        return self._first(load, n) + self.theta_cm + self.theta_cp
+
+    def loads(self, load: Number, n: int) -> list[Any]:
+        """Return the loads in the order of transmission; beyond `n_star` some are negative."""
+        share = self._first(load, n)
+        beta, unit = self.chi / (self.tau + self.chi), self.tau + self.chi
+        loads = []
+        for _ in range(n):
+            loads.append(share / unit)
+            share = beta * share - self.theta_cm
+        return loads
+
+    def n_star(self, load: Number) -> int | None:
+        """Return the most nodes that all get a positive load; None if any number does."""
+        if self.chi == 0:
+            return 1
+        if self.theta_cm == 0:
+            return None
+        beta = self.chi / (self.tau + self.chi)
+
+        def starved(n: int) -> bool:
+            """Whether the last of n + 1 nodes gets nothing."""
+            powers, _ = _geometric(self.tau, self.chi, n)
+            return bool(beta**n * self._first(load, n + 1) <= self.theta_cm * powers)
+
+        last = 1
+        while not starved(last):
+            last *= 2
+        return smallest(starved, last)
+
+    def _first(self, load: Number, n: int) -> Any:
+        powers, sums = _geometric(self.tau, self.chi, n)
+        return (self._cast(load) * (self.tau + self.chi) + self.theta_cm * sums) / powers
+
+
+class EqualPartition(PartitionRule):
+    """EPR: every one of `n` nodes gets the same load.
+
+    Notes
+    -----
+    Source: Mamat 2011, (4.8)-(4.10). The printed `n_min` forgets that an integer must lie
+    between the roots; here it comes from the execution time itself.
+    """
+
+    __slots__ = ()
+
+    def execution_time(self, load: Number, n: int) -> Any:
+        """Return E(load, n), equation (4.8). The node served last ends last."""
+        load = self._cast(load)
+        return n * self.theta_cm + load * self.tau + self.theta_cp + load * self.chi / n
+
+    def loads(self, load: Number, n: int) -> list[Any]:
+        """Return `n` times the same load."""
+        return [self._cast(load) / n] * n
+
+    def n_star(self, load: Number) -> int | None:
+        """Return the least `n` with ``n (n + 1) theta_cm >= load chi``; None if there is none."""
+        work = load * self.chi
+        if work == 0:
+            return 1
+        if self.theta_cm == 0:
+            return None
+        last = 1
+        while last * (last + 1) * self.theta_cm < work:
+            last *= 2
+        return smallest(lambda n: bool(n * (n + 1) * self.theta_cm >= work), last)
+
+
+def smallest(holds: Callable[[int], bool], last: int) -> int | None:
+    """Return the smallest `n` in 1..last for which `holds`, which once true must stay true.
+
+    Examples
+    --------
+    >>> smallest(lambda n: n * n >= 10, 8), smallest(lambda n: False, 8)
+    (4, None)
+    """
+    if last < 1 or not holds(last):
+        return None
+    low = 1
+    while low < last:
+        middle = (low + last) // 2
+        if holds(middle):
+            last = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _geometric(tau: Any, chi: Any, n: int) -> tuple[Any, Any]:
+    """Return ``G(n) = sum_{j<n} beta^j`` and ``sum_{j<n} G(j)``.
+
+    In floats both are computed without the cancellation of ``1 - beta^n`` at beta close to 1.
+    """
+    if tau == 0:
+        return n, n * (n - 1) // 2
+    rate = tau / (tau + chi)
+    if isinstance(rate, Fraction):
+        powers = (1 - (1 - rate) ** n) / rate
+        return powers, (n - powers) / rate
+    if chi == 0:
+        return 1.0, float(n - 1)
+    powers = -math.expm1(n * math.log1p(-rate)) / rate
+    if rate * n > 1e-2:
+        return powers, (n - powers) / rate
+    sums, term = 0.0, n * (n - 1) / 2.0
+    for k in range(2, 12):  # the binomial series of (n - G(n)) / rate
+        sums += term
+        term *= -rate * (n - k) / (k + 1)
+    return powers, sums

@@ -1,0 +1,390 @@
+"""Instances and results as JSON files: read with every fault at once, written atomically."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any
+
+from dlopt import arithmetic
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.problems.records import HEADER_FIELDS, Header, Record
+from dlopt.registry import problem
+from dlopt.result import Result, Status, Value, Violation
+
+VERSION = 1
+"""Version of the file format."""
+MOST_BYTES = 512 * 1024 * 1024
+"""A larger file is taken for a mistake."""
+
+
+def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:
+    """Read an instance from a JSON file.
+
+    Parameters
+    ----------
+    path : path-like
+    exact_numbers : bool, default False
+        Read decimals as the rationals that they spell instead of as floats.
+
+    Returns
+    -------
+    Instance
+        Of the problem that the file names.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault, by JSON path; also if there is no such file or it is no JSON.
+
+    Examples
+    --------
+    >>> instance = read("instances/iit/three-nodes.json", exact_numbers=True)
+    >>> instance.name, instance.load
+    ('three-nodes', 3)
+    """
+    return instance_from_data(_load(path, exact_numbers), source=os.fspath(path))
+
+
+def instance_from_data(data: object, source: str | None = None) -> Any:
+    """Build an instance from the data of a file.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault, told of `source`.
+    """
+    if not isinstance(data, Mapping):
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
+    stem, faults = _envelope(data)
+    if stem is not None:
+        fields = {key: value for key, value in data.items() if key not in ("problem", "version")}
+        module = problem(stem).module
+        faults = (*faults, *module.faults(fields))
+        if not faults:
+            return module.Instance.from_data(fields)
+    raise InvalidInstanceError(faults, source)
+
+
+def instance_to_data(instance: Header) -> dict[str, Any]:
+    """Return an instance as the data of a file."""
+    data = instance.to_data()
+    head = {key: data.pop(key) for key in ("name", "origin", "units") if key in data}
+    best = {"best_known": data.pop("best_known")} if "best_known" in data else {}
+    return {"problem": instance.problem, "version": VERSION} | head | data | best
+
+
+def instance_hash(instance: Header) -> str:
+    """Return the SHA-256 of what an instance is, whatever its name, origin or best values.
+
+    Equal instances have equal hashes, however their numbers are written.
+    """
+    content = {
+        key: _canonical(getattr(instance, key))
+        for key in type(instance).__dataclass_fields__
+        if key not in HEADER_FIELDS
+    }
+    content["problem"] = instance.problem
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def result_to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
+    """Return a result, and which instance it is of, as the data of a file."""
+    from dlopt import __version__
+
+    solution = None if result.solution is None else result.solution.to_data()
+    return {
+        "problem": instance.problem,
+        "instance": instance.name,
+        "hash": instance_hash(instance),
+        "method": result.method,
+        "status": str(result.status),
+        "objective": result.objective,
+        "value": _value(result.value),
+        "bound": _value(result.bound),
+        "gap": _value(result.gap),
+        "plan_class": result.plan_class,
+        "reason": result.reason,
+        "runtime_s": result.runtime_s,
+        "seed": result.seed,
+        "tolerance": result.tolerance,
+        "solver": result.solver,
+        "solver_version": result.solver_version,
+        "dlopt": __version__,
+        "violations": [violation_to_data(violation) for violation in result.violations],
+        "solution": solution,
+    }
+
+
+def violation_to_data(violation: Violation) -> dict[str, Any]:
+    """Return a violation as plain data."""
+    return {
+        "kind": violation.kind,
+        "resource": violation.resource,
+        "start": _value(violation.start),
+        "end": _value(violation.end),
+        "amount": _value(violation.amount),
+    }
+
+
+def read_plan(
+    path: str | os.PathLike[str], instance: Header, *, exact_numbers: bool = False
+) -> Any:
+    """Read what a JSON file has for an instance: a result of `solve`, or a plan alone.
+
+    Returns
+    -------
+    Result or Solution
+
+    Raises
+    ------
+    InvalidInstanceError
+        If the file is neither, or the result is one of another instance.
+    """
+    data, source = _load(path, exact_numbers), os.fspath(path)
+    if isinstance(data, Mapping) and "status" in data:
+        return result_from_data(data, instance, source)
+    try:
+        return problem(instance.problem).module.Solution.from_data(data)
+    except InvalidInstanceError as error:
+        raise error.within(source) from error
+
+
+def result_from_data(data: object, instance: Header, source: str | None = None) -> Result[Any]:
+    """Build a result from the data of a file; what is recomputed anyway is not read."""
+    if not isinstance(data, Mapping):
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
+    faults: list[Fault] = []
+    for key in ("method", "status"):
+        if not isinstance(data.get(key), str):
+            faults.append(Fault(key, data.get(key), "must be a text, as solve writes it"))
+    if data.get("problem") != instance.problem:
+        faults.append(Fault("problem", data.get("problem"), f"must be {instance.problem}"))
+    elif data.get("hash") != instance_hash(instance):
+        faults.append(Fault("hash", data.get("hash"), "must be the hash of the instance given"))
+    if data.get("status") not in list(Status):
+        faults.append(Fault("status", data.get("status"), f"must be one of {', '.join(Status)}"))
+    values: dict[str, Value | None] = {}
+    for key in ("value", "bound"):
+        values[key] = _read_value(data.get(key), key, faults)
+    tolerance = data.get("tolerance", 0)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or tolerance < 0:
+        faults.append(Fault("tolerance", tolerance, "must be a number, not negative"))
+    solution = None
+    if data.get("solution") is not None:
+        try:
+            solution = problem(instance.problem).module.Solution.from_data(data["solution"])
+        except InvalidInstanceError as error:
+            faults += [Fault(f"solution.{f.path}", f.value, f.rule) for f in error.faults]
+    if faults:
+        raise InvalidInstanceError(faults, source)
+    return Result(
+        Status(data["status"]),
+        solution=solution,
+        objective=str(data.get("objective", "")),
+        value=values["value"],
+        bound=values["bound"],
+        reason=data.get("reason"),
+        tolerance=tolerance,
+        method=str(data["method"]),
+        plan_class=data.get("plan_class"),
+    )
+
+
+def write(data: Record | Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write an instance, or any JSON data, to a file.
+
+    The file is replaced as a whole: if anything fails on the way, the old one is still there.
+
+    Raises
+    ------
+    NotApplicableError
+        If the path cannot be written.
+    """
+    plain = instance_to_data(data) if isinstance(data, Header) else data
+    text = json.dumps(plain, indent=1, allow_nan=False) + "\n"
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a temporary file that takes the place of `path` once the block has ended well.
+
+    Raises
+    ------
+    NotApplicableError
+        If the path cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            with target.open("wb") as file:  # a device or a pipe has no old content to save
+                yield file
+            return
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, target)
+    except OSError as error:
+        raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def schema(stem: str) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of the instance files of a problem.
+
+    It is generated from the records: the annotations that check a file also describe it. Rules
+    between fields, such as the length of a list, are checked on reading only.
+
+    Examples
+    --------
+    >>> schema("iit")["required"]
+    ['problem', 'version', 'cluster', 'ready_times', 'load']
+    """
+    from pydantic import TypeAdapter
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class _Strict(GenerateJsonSchema):
+        """Records take no unknown fields, and any number may be a text ``p/q``."""
+
+        def dataclass_schema(self, schema: Any) -> Any:
+            return {**super().dataclass_schema(schema), "additionalProperties": False}
+
+    module = problem(stem).module
+    made = TypeAdapter(module.Instance).json_schema(schema_generator=_Strict)
+    made["properties"] = {
+        "problem": {"const": stem},
+        "version": {"const": VERSION},
+        **made["properties"],
+    }
+    made["required"] = ["problem", "version", *made["required"]]
+    made["title"] = f"dlopt instance: {stem}"
+    described = _numbers_as_text(
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+    )
+    return dict(described)
+
+
+def _numbers_as_text(node: Any) -> Any:
+    """Say of every fraction in a schema how it is written, and drop docstrings made for code."""
+    if isinstance(node, list):
+        return [_numbers_as_text(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("type") == "string" and "fraction" in str(node.get("format", "")):
+        return {"type": "string", "pattern": r"^[-+]?\d+(/\d+|(\.\d*)?([eE][-+]?\d+)?)$"}
+    limits = {"ge": "minimum", "gt": "exclusiveMinimum"}
+    return {
+        limits.get(key, key): _numbers_as_text(value)
+        for key, value in node.items()
+        if not (key == "description" and isinstance(value, str))
+    }
+
+
+def _load(path: str | os.PathLike[str], exact_numbers: bool) -> Any:
+    source = os.fspath(path)
+    try:
+        size = os.stat(path).st_size
+        if size > MOST_BYTES:
+            raise InvalidInstanceError([Fault("", f"{size} bytes", "is too large a file")], source)
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        fault = Fault("", MISSING, f"cannot be read: {error.strerror}")
+        raise InvalidInstanceError([fault], source) from error
+    except UnicodeDecodeError as error:
+        fault = Fault("", MISSING, f"is no JSON: not UTF-8 at byte {error.start}")
+        raise InvalidInstanceError([fault], source) from error
+    repeated: list[Fault] = []
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        data = dict(pairs)
+        if len(data) < len(pairs):
+            names = [key for key, _ in pairs]
+            twice = sorted({key for key in names if names.count(key) > 1})
+            repeated.extend(Fault(key, MISSING, "is given twice") for key in twice)
+        return data
+
+    parse_float: Callable[[str], Fraction | float] = arithmetic.parse if exact_numbers else float
+    try:
+        data = json.loads(text, parse_float=parse_float, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        rule = f"is no JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        raise InvalidInstanceError([Fault("", MISSING, rule)], source) from error
+    except (ValueError, RecursionError) as error:
+        fault = Fault("", MISSING, f"is no JSON: {str(error) or 'nested too deeply'}")
+        raise InvalidInstanceError([fault], source) from error
+    if repeated:
+        raise InvalidInstanceError(repeated, source)
+    return data
+
+
+def _envelope(data: Mapping[str, Any]) -> tuple[str | None, tuple[Fault, ...]]:
+    faults: list[Fault] = []
+    stem = data.get("problem", MISSING)
+    try:
+        problem(stem)
+    except NotApplicableError as error:
+        rule = "is missing" if stem is MISSING else f"must be a known problem: {error}"
+        faults.append(Fault("problem", stem, rule))
+        stem = None
+    version = data.get("version", MISSING)
+    if version is MISSING or type(version) is not int or version != VERSION:
+        rule = "is missing" if version is MISSING else f"must be {VERSION}"
+        faults.append(Fault("version", version, rule))
+    return (stem if isinstance(stem, str) else None), tuple(faults)
+
+
+def _value(value: Value | None) -> Any:
+    if isinstance(value, tuple):
+        return [arithmetic.to_json(level) for level in value]
+    return None if value is None else arithmetic.to_json(value)
+
+
+def _read_value(value: Any, path: str, faults: list[Fault]) -> Value | None:
+    if isinstance(value, list):
+        levels = [_read_value(level, path, faults) for level in value]
+        return tuple(
+            level for level in levels if level is not None and not isinstance(level, tuple)
+        )
+    if isinstance(value, str):
+        try:
+            return arithmetic.parse(value)
+        except ValueError:
+            value = MISSING
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    faults.append(Fault(path, value, "must be a number"))
+    return None
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, Record):
+        return {key: _canonical(getattr(value, key)) for key in _fields(value)}
+    if isinstance(value, tuple):
+        return [_canonical(item) for item in value]
+    if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+        return arithmetic.canonical(value)
+    return value
+
+
+def _fields(record: Record) -> tuple[str, ...]:
+    return tuple(record.__dataclass_fields__)  # type: ignore[attr-defined]

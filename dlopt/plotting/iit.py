@@ -1,0 +1,251 @@
+"""The Gantt chart of one divisible load: the channel, then every node in ready order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from dlopt.arithmetic import Number, shown
+from dlopt.errors import NotApplicableError
+from dlopt.plotting.gantt import BLUE, INK, ORANGE, VERMILLION, Bar, Gantt, Look, Mark, Row
+from dlopt.plotting.gantt import brief, clean
+from dlopt.problems.iit import Chunk, Instance, Solution, objective
+from dlopt.result import Violation
+
+MANY = 40
+"""Above this number of nodes those that get no load share one row."""
+
+BUSY = Look("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
+UNUSED = Look("unused", "gets no load", ("#F6F6F6",), ink="#767676")
+DONE = Look("done", "done", ("#F1F6FA",))
+IDLE = Look("idle", "inserted idle time", ("#FBF2A6",))
+SENDING = Look("transmission", "transmission", (ORANGE, "#F4C86A"))
+RECEIVING = Look("receive", "transmission", SENDING.faces)
+COMPUTING = Look("computation", "computation (with its load)", (BLUE,), ink="#FFFFFF")
+SETUP_CM = Look("setup-transmission", "its set-up", ("#8F5A00",))
+SETUP_CP = Look("setup-computation", "set-up of a computation", ("#00304D",))
+BROKEN = Look("violation", "breaks a rule", ("none",), VERMILLION, outline=1.4)
+
+
+def draw(
+    instance: Instance,
+    solution: object,
+    *,
+    title: str | None = None,
+    note: str = "",
+    violations: Sequence[Violation] = (),
+) -> Figure:
+    """Draw a plan for one divisible load.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+        With at least one chunk. It need not be valid.
+    title : str, optional
+        Instead of the name of the instance.
+    note : str, optional
+        What made the plan; it stands under the title.
+    violations : sequence of Violation
+        To be outlined.
+
+    Raises
+    ------
+    NotApplicableError
+        If `solution` is no plan for this problem, or has no chunk.
+    """
+    if not isinstance(solution, Solution):
+        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
+    if not solution.chunks:
+        raise NotApplicableError("no plan to draw: it has no chunk")
+    return _Drawing(instance, solution).draw(title, note, violations)
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """A chunk in floats: exact numbers end here, where they become places on paper."""
+
+    node: int
+    load: Number
+    sent: float
+    received: float
+    begun: float
+    done: float
+    turn: int
+
+    @classmethod
+    def of(cls, chunk: Chunk, turn: int) -> _Times:
+        return cls(
+            chunk.node,
+            chunk.load,
+            float(chunk.transmission_start),
+            float(chunk.transmission_end),
+            float(chunk.computation_start),
+            float(chunk.computation_end),
+            turn,
+        )
+
+
+class _Drawing:
+    """One plan on its way to a chart."""
+
+    def __init__(self, instance: Instance, solution: Solution) -> None:
+        self.instance, self.solution = instance, solution
+        turns = sorted(solution.chunks, key=lambda c: (c.transmission_start, c.transmission_end))
+        self.chunks = [_Times.of(chunk, turn) for turn, chunk in enumerate(turns)]
+        self.ready = [float(time) for time in instance.ready_times]
+        self.completion = max(chunk.done for chunk in self.chunks)
+        self.by_node: dict[int, list[_Times]] = defaultdict(list)
+        for chunk in self.chunks:
+            self.by_node[chunk.node].append(chunk)
+        self.nodes, self.left_out = self._nodes()
+        self.row = {node: row for row, node in enumerate(self.nodes, start=1)}
+        self.left, self.right = self._span()
+        self.chart = Gantt(self._rows(), (self.left, self.right), self._axis())
+
+    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+        chart, cluster = self.chart, self.instance.cluster
+        chart.rule(0)
+        chart.bars(BUSY, self._busy())
+        chart.bars(UNUSED, self._unused())
+        chart.bars(IDLE, self._idle())
+        chart.bars(SENDING, self._sending())
+        chart.bars(RECEIVING, self._receiving())
+        chart.bars(SETUP_CM, self._sending_setups(float(cluster.theta_cm)))
+        chart.bars(COMPUTING, self._computing())
+        chart.bars(SETUP_CP, self._computing_setups(float(cluster.theta_cp)))
+        chart.bars(DONE, self._done())
+        chart.bars(BROKEN, self._broken(violations))
+        for mark in self._marks():
+            chart.mark(mark)
+        if title is None:
+            title = self.instance.name or "One divisible load"
+        units = clean(self.instance.units, 40)
+        axis = f"time ({units})" if units else "time"
+        return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
+
+    def _nodes(self) -> tuple[list[int], int]:
+        """Return the nodes with a row of their own, by ready time, and how many have none.
+
+        Nodes that the cluster does not have, in an invalid plan, come last.
+        """
+        total = self.instance.cluster.nodes
+        order = sorted(range(total), key=self.instance.ready_times.__getitem__)
+        if total > MANY:
+            order = [node for node in order if node in self.by_node]
+        unknown = sorted(node for node in self.by_node if not 0 <= node < total)
+        left_out = total - len(order)
+        return order + unknown, left_out
+
+    def _rows(self) -> list[Row]:
+        many = len(self.nodes) > MANY
+        rows = [Row("channel", firm=True)]
+        for node in self.nodes:
+            label = f"{node}" if many else f"node {node}"
+            rows.append(Row(label, faint=node not in self.by_node))
+        if self.left_out:
+            rows.append(Row("unused", firm=True, faint=True))
+        return rows
+
+    def _axis(self) -> str:
+        return "node, in the order of ready times" if len(self.nodes) > MANY else ""
+
+    def _span(self) -> tuple[float, float]:
+        """Return the time axis: from 0 unless that squeezes the plan into a corner."""
+        first = min(*self.ready, *(chunk.sent for chunk in self.chunks), self.completion)
+        length = self.completion - first
+        left = min(first, 0.0) if first <= length else first - length / 20
+        last, deadline = self.completion, self.instance.absolute_deadline
+        if deadline is not None and float(deadline) <= left + 2 * (last - left):
+            last = max(last, float(deadline))
+        return left, last + (last - left or 1.0) / 40
+
+    def _ready(self, node: int) -> float:
+        return self.ready[node] if 0 <= node < len(self.ready) else self.left
+
+    def _busy(self) -> Iterator[Bar]:
+        for node, row in self.row.items():
+            until = min(self._ready(node), self.completion)
+            if until > self.left:
+                yield Bar(row, self.left, until)
+
+    def _unused(self) -> Iterator[Bar]:
+        for node, row in self.row.items():
+            if node not in self.by_node and self._ready(node) < self.completion:
+                yield Bar(row, self._ready(node), self.completion)
+        if self.left_out:
+            text = f"{self.left_out:,} nodes unused" if self.left_out > 1 else "1 node unused"
+            yield Bar(len(self.nodes) + 1, self.left, self.completion, text)
+
+    def _idle(self) -> Iterator[Bar]:
+        """Yield where a node that will still compute waits: for its data, or to begin."""
+        for node, chunks in self.by_node.items():
+            free = self._ready(node)
+            for chunk in chunks:
+                if chunk.sent > free:
+                    yield Bar(self.row[node], free, chunk.sent)
+                if chunk.begun > chunk.received:
+                    yield Bar(self.row[node], chunk.received, chunk.begun)
+                free = max(free, chunk.done)
+
+    def _done(self) -> Iterator[Bar]:
+        for node, chunks in self.by_node.items():
+            end = max(chunk.done for chunk in chunks)
+            # Equal finishes differ in floats by a rounding error, which is no idle time.
+            if self.completion - end > 1e-6 * (self.right - self.left):
+                yield Bar(self.row[node], end, self.completion)
+
+    def _sending(self) -> Iterator[Bar]:
+        for chunk in self.chunks:
+            yield Bar(0, chunk.sent, chunk.received, str(chunk.node), chunk.turn)
+
+    def _receiving(self) -> Iterator[Bar]:
+        for chunk in self.chunks:
+            yield Bar(self.row[chunk.node], chunk.sent, chunk.received, shade=chunk.turn)
+
+    def _computing(self) -> Iterator[Bar]:
+        for chunk in self.chunks:
+            yield Bar(self.row[chunk.node], chunk.begun, chunk.done, brief(chunk.load))
+
+    def _sending_setups(self, length: float) -> Iterator[Bar]:
+        for chunk in self.chunks if length else ():
+            end = min(chunk.sent + length, chunk.received)
+            yield Bar(0, chunk.sent, end)
+            yield Bar(self.row[chunk.node], chunk.sent, end)
+
+    def _computing_setups(self, length: float) -> Iterator[Bar]:
+        for chunk in self.chunks if length else ():
+            yield Bar(self.row[chunk.node], chunk.begun, min(chunk.begun + length, chunk.done))
+
+    def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+        """Yield the violations that have a place on the chart: a resource and an interval."""
+        rows = {"channel": 0} | {f"node {node}": row for node, row in self.row.items()}
+        for broken in violations:
+            if broken.resource in rows and broken.start is not None and broken.end is not None:
+                yield Bar(rows[broken.resource], float(broken.start), float(broken.end))
+
+    def _marks(self) -> Iterator[Mark]:
+        yield Mark(self.completion, f"completion {brief(self.completion, 6)}")
+        deadline = self.instance.absolute_deadline
+        if deadline is not None:
+            beyond = " \N{RIGHTWARDS ARROW}" if float(deadline) > self.right else ""
+            text = f"deadline {brief(deadline, 6)}{beyond}"
+            yield Mark(float(deadline), text, VERMILLION, dashed=True)
+
+    def _subtitle(self, note: str, broken: int) -> str:
+        """Return what the plan is worth under every objective, exactly where that is short."""
+        instance = self.instance
+        used, total = objective(instance, self.solution, "nodes"), instance.cluster.nodes
+        completion = objective(instance, self.solution, "completion")
+        chunks = len(self.chunks)
+        parts = [
+            f"completion {shown(completion if instance.exact else float(completion))}",
+            f"{used:,} of {total:,} nodes",
+            f"load {shown(instance.load)}" + (f" in {chunks:,} chunks" if chunks > used else ""),
+        ]
+        if broken:
+            parts.append(f"{broken:,} broken rule{'s' * (broken > 1)}")
+        return " \N{MIDDLE DOT} ".join([*parts, *([clean(note, 40)] if note else [])])

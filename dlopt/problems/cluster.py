@@ -1,0 +1,108 @@
+"""The cluster that divisible loads run on, shared by the problems of that family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from annotated_types import Ge, Le
+
+from dlopt.arithmetic import Number, is_exact
+from dlopt.errors import Fault
+from dlopt.problems.records import NonNegative, Record
+
+MOST_NODES = 1_000_000
+"""A file with more nodes than this is taken for a mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster(Record):
+    """A head node that sends to one of its nodes at a time (one port).
+
+    To send `x` units of load to a node takes ``theta_cm + x tau``; the node then computes them
+    for ``theta_cp + x chi``. It does not compute while it receives.
+
+    Parameters
+    ----------
+    nodes : int
+        How many, 1 to 1,000,000.
+    tau : Number or tuple of Number, shape (nodes,)
+        Unit transmission time; a tuple where the nodes differ.
+    chi : Number or tuple of Number, shape (nodes,)
+        Unit processing time; a tuple where the nodes differ.
+    theta_cm, theta_cp : Number, default 0
+        Set-up time of each transmission and of each computation.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If a field has the wrong type or sign, if a tuple has not one entry a node, or if some
+        node takes no time at all (``tau = chi = 0``).
+
+    Notes
+    -----
+    Model: Mamat 2011, section 3.2 and equation (4.2); different nodes are an extension.
+
+    Examples
+    --------
+    >>> cluster = Cluster(3, tau=1, chi=(2, 2, 4))
+    >>> cluster.chi_of(2), cluster.identical
+    (4, False)
+    """
+
+    nodes: Annotated[int, Ge(1), Le(MOST_NODES)]
+    tau: NonNegative | tuple[NonNegative, ...]
+    chi: NonNegative | tuple[NonNegative, ...]
+    theta_cm: NonNegative = 0
+    theta_cp: NonNegative = 0
+
+    @classmethod
+    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield the faults between fields: lengths, and nodes that take no time."""
+        nodes, tau, chi = known.get("nodes"), known.get("tau"), known.get("chi")
+        for name, value in (("tau", tau), ("chi", chi)):
+            if nodes is not None and isinstance(value, tuple) and len(value) != nodes:
+                yield Fault(name, len(value), f"must have one entry for each of the {nodes} nodes")
+        if tau is None or chi is None:
+            return
+        if not isinstance(tau, tuple) and not isinstance(chi, tuple):
+            if tau == chi == 0:
+                yield Fault("chi", chi, "must be positive where tau is 0")
+            return
+        length = len(tau) if isinstance(tau, tuple) else len(chi)
+        pairs = zip(_spread(tau, length), _spread(chi, length), strict=False)
+        for node, (send, compute) in enumerate(pairs):
+            if send == compute == 0:
+                path = f"chi[{node}]" if isinstance(chi, tuple) else "chi"
+                yield Fault(path, compute, f"must be positive where tau[{node}] is 0")
+
+    @property
+    def identical(self) -> bool:
+        """Whether all nodes have the same `tau` and the same `chi`."""
+        return all(
+            not isinstance(costs, tuple) or len(set(costs)) == 1 for costs in (self.tau, self.chi)
+        )
+
+    @property
+    def has_setup_costs(self) -> bool:
+        """Whether a transmission or a computation has a set-up time."""
+        return self.theta_cm > 0 or self.theta_cp > 0
+
+    def tau_of(self, node: int) -> Number:
+        """Return the unit transmission time of a node."""
+        return self.tau[node] if isinstance(self.tau, tuple) else self.tau
+
+    def chi_of(self, node: int) -> Number:
+        """Return the unit processing time of a node."""
+        return self.chi[node] if isinstance(self.chi, tuple) else self.chi
+
+    @property
+    def exact(self) -> bool:
+        """Whether no cost is a float."""
+        costs = (self.tau, self.chi, self.theta_cm, self.theta_cp)
+        return is_exact(x for cost in costs for x in (cost if isinstance(cost, tuple) else (cost,)))
+
+
+def _spread(costs: Number | tuple[Number, ...], length: int) -> tuple[Number, ...]:
+    return costs if isinstance(costs, tuple) else (costs,) * length

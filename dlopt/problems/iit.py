@@ -1,0 +1,271 @@
+"""One divisible load over nodes that become ready at different times.
+
+The nodes have *inserted idle times*: a node may be ready before the head node can send to it,
+or stand idle until the last node of its group is free. A plan is a list of chunks; each is sent
+over the one channel of the head node and then computed by its node.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import MinLen
+
+from dlopt.arithmetic import Number, exact, is_exact
+from dlopt.errors import Fault, NotApplicableError
+from dlopt.problems import records
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.intervals import Overlap, overlaps
+from dlopt.problems.records import Header, NonNegative, Positive, Record
+from dlopt.result import Objective, Violation
+
+OBJECTIVES: Mapping[str, Objective] = {
+    "completion": Objective("completion", "min"),
+    "nodes": Objective("nodes", "min", needs="absolute_deadline"),
+}
+
+KINDS = (
+    "unknown-node",
+    "channel-overlap",
+    "node-overlap",
+    "not-ready",
+    "computes-before-received",
+    "transmission-duration",
+    "computation-duration",
+    "negative-load",
+    "load-not-conserved",
+    "deadline",
+)
+"""The kinds of violation that `violations` tells apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(Header):
+    """One divisible load and the cluster as it stands.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    ready_times : tuple of Number, shape (nodes,)
+        When each node becomes free.
+    load : Number
+        What is to be split, in units of load; positive.
+    absolute_deadline : Number, optional
+        When all of it must be computed. It must lie after the first ready time.
+    name, origin, units, best_known
+        See :class:`dlopt.problems.records.Header`.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault.
+
+    Examples
+    --------
+    >>> instance = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
+    >>> instance.exact
+    True
+    """
+
+    problem: ClassVar[str] = "iit"
+
+    cluster: Cluster
+    ready_times: Annotated[tuple[NonNegative, ...], MinLen(1)]
+    load: Positive
+    absolute_deadline: NonNegative | None = None
+
+    @classmethod
+    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield the faults between fields: lengths, and a deadline that nothing can meet."""
+        cluster, ready = known.get("cluster"), known.get("ready_times")
+        deadline = known.get("absolute_deadline")
+        if cluster is not None and ready is not None and len(ready) != cluster.nodes:
+            rule = f"must have one entry for each of the {cluster.nodes} nodes"
+            yield Fault("ready_times", len(ready), rule)
+        if ready is not None and deadline is not None and deadline <= min(ready):
+            rule = f"must lie after the first ready time, {min(ready)}"
+            yield Fault("absolute_deadline", deadline, rule)
+
+    @property
+    def exact(self) -> bool:
+        """Whether no number of the instance is a float, so that answers are exact."""
+        deadline = () if self.absolute_deadline is None else (self.absolute_deadline,)
+        return self.cluster.exact and is_exact((*self.ready_times, self.load, *deadline))
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk(Record):
+    """A part of the load: sent to a node, then computed there.
+
+    Parameters
+    ----------
+    node : int
+        0-based.
+    load : Number
+        Units of load.
+    transmission_start, transmission_end : Number
+    computation_start, computation_end : Number
+    """
+
+    node: int
+    load: Number
+    transmission_start: Number
+    transmission_end: Number
+    computation_start: Number
+    computation_end: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Solution(Record):
+    """A plan: chunks in any order; a node may get several, or none."""
+
+    chunks: tuple[Chunk, ...]
+
+
+def faults(data: object) -> tuple[Fault, ...]:
+    """Return everything that is wrong with the data of an instance, not only the first fault.
+
+    Examples
+    --------
+    >>> for fault in faults({"cluster": {"nodes": 0, "tau": 1}, "ready_times": [0], "load": -1}):
+    ...     print(fault)
+    cluster.nodes: must be at least 1, got 0
+    cluster.chi: is missing
+    load: must be positive, got -1
+    """
+    return records.examine(Instance, data)[1]
+
+
+def default_objective(instance: Instance) -> str:
+    """Return the objective that is meant where none is named: ``completion``."""
+    return "completion"
+
+
+def objective(instance: Instance, solution: Solution, name: str = "completion") -> Number:
+    """Return what a plan is worth, exactly.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+        With at least one chunk.
+    name : {"completion", "nodes"}
+        When the last chunk is computed; or how many different nodes get a chunk.
+
+    Examples
+    --------
+    >>> one = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
+    >>> objective(one, Solution((Chunk(0, 1, 0, 1, 1, 2),)))
+    Fraction(2, 1)
+    """
+    if name == "completion":
+        return exact(max(chunk.computation_end for chunk in solution.chunks))
+    if name == "nodes":
+        return len({chunk.node for chunk in solution.chunks})
+    raise NotApplicableError(f"iit has no objective {name!r}: {', '.join(OBJECTIVES)}")
+
+
+def violations(
+    instance: Instance, solution: Solution, tolerance: float = 0
+) -> tuple[Violation, ...]:
+    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    tolerance : float, default 0
+        Relative: times may be off by `tolerance` times the horizon (the last instant of the plan
+        or of the ready times), loads by `tolerance` times the load.
+
+    Returns
+    -------
+    tuple of Violation
+        Empty if the plan is valid. Kinds: see `KINDS`.
+
+    Notes
+    -----
+    Complexity: O(n log n) in the number of chunks.
+    """
+    known = tuple(c for c in solution.chunks if 0 <= c.node < instance.cluster.nodes)
+    strange = (
+        Violation("unknown-node", f"node {chunk.node}", amount=chunk.load)
+        for chunk in solution.chunks
+        if not 0 <= chunk.node < instance.cluster.nodes
+    )
+    return (*strange, *_Rules(instance, tolerance, known).broken())
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """The rules of one instance, as exact numbers."""
+
+    instance: Instance
+    tolerance: float
+    chunks: tuple[Chunk, ...]
+
+    def broken(self) -> Iterator[Violation]:
+        horizon = max((chunk.computation_end for chunk in self.chunks), default=0)
+        horizon = max(horizon, *self.instance.ready_times, 0)
+        late = exact(self.tolerance) * exact(horizon)
+        off = exact(self.tolerance) * exact(self.instance.load)
+        yield from self._channel(late)
+        yield from self._nodes(late)
+        for chunk in self.chunks:
+            yield from self._chunk(chunk, late, off)
+        yield from self._load(off)
+
+    def _channel(self, late: Fraction) -> Iterator[Violation]:
+        sends = ((c.transmission_start, c.transmission_end) for c in self.chunks)
+        for shared in _exceeding(sends, late):
+            yield Violation("channel-overlap", "channel", *shared)
+
+    def _nodes(self, late: Fraction) -> Iterator[Violation]:
+        """Yield where a node has two chunks at once, counting from reception to result."""
+        busy: dict[int, list[tuple[Number, Number]]] = defaultdict(list)
+        for chunk in self.chunks:
+            busy[chunk.node].append((chunk.transmission_start, chunk.computation_end))
+        for node, intervals in busy.items():
+            if len(intervals) > 1:
+                for shared in _exceeding(intervals, late):
+                    yield Violation("node-overlap", f"node {node}", *shared)
+
+    def _chunk(self, chunk: Chunk, late: Fraction, off: Fraction) -> Iterator[Violation]:
+        cluster, deadline = self.instance.cluster, self.instance.absolute_deadline
+        node, ready = f"node {chunk.node}", exact(self.instance.ready_times[chunk.node])
+        load = exact(chunk.load)
+        sent, received = exact(chunk.transmission_start), exact(chunk.transmission_end)
+        begun, done = exact(chunk.computation_start), exact(chunk.computation_end)
+        send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(chunk.node))
+        compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node))
+        if load < -off:
+            yield Violation("negative-load", node, sent, received, -load)
+        if ready - sent > late:
+            yield Violation("not-ready", node, sent, ready, ready - sent)
+        if abs(received - sent - send) > late:
+            amount = abs(received - sent - send)
+            yield Violation("transmission-duration", node, sent, received, amount)
+        if abs(done - begun - compute) > late:
+            amount = abs(done - begun - compute)
+            yield Violation("computation-duration", node, begun, done, amount)
+        if received - begun > late:
+            yield Violation("computes-before-received", node, begun, received, received - begun)
+        if deadline is not None and done - exact(deadline) > late:
+            yield Violation("deadline", node, exact(deadline), done, done - exact(deadline))
+
+    def _load(self, off: Fraction) -> Iterator[Violation]:
+        planned = sum((exact(chunk.load) for chunk in self.chunks), Fraction(0))
+        missing = exact(self.instance.load) - planned
+        if abs(missing) > off:
+            yield Violation("load-not-conserved", "load", amount=missing)
+
+
+def _exceeding(
+    intervals: Iterable[tuple[Number, Number]], tolerance: Fraction
+) -> Iterator[Overlap]:
+    rational = ((exact(start), exact(end)) for start, end in intervals)
+    return (shared for shared in overlaps(rational) if shared.amount > tolerance)

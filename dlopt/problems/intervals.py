@@ -1,0 +1,37 @@
+"""Overlaps of half-open intervals on one resource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from dlopt.arithmetic import Number
+
+
+class Overlap(NamedTuple):
+    """The time that two intervals share."""
+
+    start: Number
+    end: Number
+    amount: Number
+
+
+def overlaps(intervals: Iterable[tuple[Number, Number]]) -> Iterator[Overlap]:
+    """Yield where half-open intervals ``[start, end)`` of one resource overlap.
+
+    Each interval is held against whatever earlier one ends last, so that at least one overlap
+    is found if there is any. Empty intervals overlap nothing.
+
+    Complexity: O(n log n).
+
+    Examples
+    --------
+    >>> list(overlaps([(0, 3), (2, 4), (4, 5)]))
+    [Overlap(start=2, end=3, amount=1)]
+    """
+    busy_until: Any = None
+    for start, end in sorted(interval for interval in intervals if interval[0] < interval[1]):
+        if busy_until is not None and start < busy_until:
+            shared = min(end, busy_until)
+            yield Overlap(start, shared, shared - start)
+        busy_until = end if busy_until is None else max(busy_until, end)

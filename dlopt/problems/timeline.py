@@ -1,0 +1,71 @@
+"""From loads to chunks: the earliest timeline of loads sent in a given order.
+
+What makes plans builds them here; what checks plans (`dlopt.problems.iit.violations`) does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dlopt.arithmetic import Number, exact, is_exact
+from dlopt.problems.iit import Chunk, Instance, Solution
+
+
+def number_field(instance: Instance) -> Any:
+    """Return the field to compute the answer of an instance in."""
+    return exact if instance.exact else float
+
+
+def by_ready_time(instance: Instance) -> tuple[list[int], list[Number]]:
+    """Return the nodes in the order of their ready times (ties by index), and those times."""
+    ready = instance.ready_times
+    order = sorted(range(len(ready)), key=ready.__getitem__)
+    return order, [ready[node] for node in order]
+
+
+def earliest_plan(
+    instance: Instance,
+    nodes: Iterable[int],
+    loads: Sequence[Number],
+    not_before: Number | None = None,
+) -> Solution:
+    """Send the loads to the nodes in the given order, each as early as channel and node allow.
+
+    A node that stands in the order again is sent its next chunk when it has computed the last.
+
+    Parameters
+    ----------
+    instance : Instance
+    nodes : iterable of int
+        In the order of transmission; those beyond the last load get nothing.
+    loads : sequence of Number
+        Positive.
+    not_before : Number, optional
+        No transmission starts earlier: OPR and EPR wait for the last of their nodes.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), (0, 2), load=3)
+    >>> [chunk.computation_end for chunk in earliest_plan(instance, (0, 1), (1, 2)).chunks]
+    [Fraction(2, 1), Fraction(6, 1)]
+    """
+    cluster = instance.cluster
+    cast = exact if instance.exact and is_exact(loads) else float
+    theta_cm, theta_cp = cast(cluster.theta_cm), cast(cluster.theta_cp)
+    channel: Any = None if not_before is None else cast(not_before)
+    chunks = []
+    free: dict[int, Any] = {}
+    for node, load in zip(nodes, loads, strict=False):
+        ready = free[node] if node in free else cast(instance.ready_times[node])
+        start = ready if channel is None or channel < ready else channel
+        channel = start + theta_cm + load * cast(cluster.tau_of(node))
+        free[node] = end = channel + theta_cp + load * cast(cluster.chi_of(node))
+        chunks.append(Chunk(node, load, start, channel, channel, end))
+    return Solution(tuple(chunks))
+
+
+def last_result(plan: Solution) -> Any:
+    """Return when the last chunk of a plan is computed."""
+    return max(chunk.computation_end for chunk in plan.chunks)

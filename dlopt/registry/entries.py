@@ -1,0 +1,187 @@
+"""What the registry knows of a problem and of a method before any of its code is imported."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+from dlopt.errors import NotApplicableError
+from dlopt.result import Objective, PlanClass, Result, Violation
+
+Kind: TypeAlias = Literal["heuristic", "exact", "bound"]
+Claim: TypeAlias = Literal["optimal", "sound", "literal-unsound", "none"]
+MethodFunction: TypeAlias = Callable[..., Result[Any]]
+Applies: TypeAlias = Callable[[Any], str | None]
+
+_TYPES: dict[str, type] = {"int": int, "float": float, "str": str}
+
+
+class ProblemModule(Protocol):
+    """What ``dlopt.problems.<stem>`` offers, whatever the problem."""
+
+    OBJECTIVES: Mapping[str, Objective]
+    Instance: Any
+    Solution: Any
+
+    def faults(self, data: object) -> tuple[Any, ...]:
+        """Return everything that is wrong with the data of an instance."""
+
+    def default_objective(self, instance: Any) -> str:
+        """Return the objective that is meant where none is named."""
+
+    def objective(self, instance: Any, solution: Any, name: str) -> Any:
+        """Return what a plan is worth, exactly."""
+
+    def violations(
+        self, instance: Any, solution: Any, tolerance: float = 0
+    ) -> tuple[Violation, ...]:
+        """Return every way in which a plan breaks the rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem by its stem.
+
+    Parameters
+    ----------
+    stem, summary : str
+    hints : tuple of str
+        Heuristics whose best plan is handed to exact methods as a hint.
+    """
+
+    stem: str
+    summary: str
+    hints: tuple[str, ...] = ()
+
+    @property
+    def module(self) -> Any:
+        """The module with the data and the rules, see `ProblemModule`."""
+        return importlib.import_module(f"dlopt.problems.{self.stem}")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A named option of a method, with its type.
+
+    Parameters
+    ----------
+    name : str
+    type : {"int", "float", "str"}
+    default : object
+    help : str
+    choices : tuple of str, optional
+    least : float, optional
+        The least value allowed.
+    """
+
+    name: str
+    type: Literal["int", "float", "str"]
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+
+    def read(self, value: object) -> Any:
+        """Return a value, given as itself or as text, in the option's type.
+
+        Raises
+        ------
+        NotApplicableError
+            If it is of another type, or not among the choices.
+        """
+        kind = _TYPES[self.type]
+        wanted = " or ".join(self.choices) if self.choices else f"a value of type {self.type}"
+        read: Any
+        try:
+            read = kind(value) if isinstance(value, str) else value
+        except ValueError:
+            read = None
+        if kind is float and type(read) is int:
+            read = float(read)
+        good = type(read) is kind and (not self.choices or read in self.choices)
+        if good and self.least is not None and not read >= self.least:
+            good, wanted = False, f"at least {self.least}"
+        if not good:
+            raise NotApplicableError(f"option {self.name} takes {wanted}, got {value!r}")
+        return read
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method by its stem and name.
+
+    Parameters
+    ----------
+    stem, name : str
+    kind : {"heuristic", "exact", "bound"}
+    source : str
+        Paper, section, algorithm.
+    claim : {"optimal", "sound", "literal-unsound", "none"}
+        ``optimal`` proves its optimum; ``sound`` gives valid plans; ``literal-unsound`` is
+        printed so and may break the rules; ``none`` gives valid plans, but what the paper says
+        of them is false.
+    plan_class : {"single", "per-stage", "k", "any"}
+        The plans it ranges over.
+    objectives : tuple of str
+    target : str or callable
+        ``module:function``, imported on first use, or a caller's own function.
+    applies : str or callable, optional
+        ``module:function`` of the instance that returns why the method does not apply, or None.
+    options : tuple of Option
+    summary : str
+    """
+
+    stem: str
+    name: str
+    kind: Kind
+    source: str
+    claim: Claim
+    plan_class: PlanClass
+    objectives: tuple[str, ...]
+    target: str | MethodFunction
+    applies: str | Applies | None = None
+    options: tuple[Option, ...] = ()
+    summary: str = ""
+
+    @property
+    def literal(self) -> bool:
+        """Whether it reproduces a printed slip."""
+        return ":literal" in self.name
+
+    def load(self) -> MethodFunction:
+        """Return the function, importing it if need be."""
+        function: MethodFunction = _resolve(self.target)
+        return function
+
+    def reason_against(self, instance: Any, objective: str | None = None) -> str | None:
+        """Return why the method cannot be used on an instance, or None if it can."""
+        if objective is not None and objective not in self.objectives:
+            return f"it does not know the objective {objective}"
+        if self.applies is None:
+            return None
+        applies: Applies = _resolve(self.applies)
+        return applies(instance)
+
+    def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the given options in their types.
+
+        Raises
+        ------
+        NotApplicableError
+            If one is unknown, or its value is not of its type.
+        """
+        known = {option.name: option for option in self.options}
+        for name in given:
+            if name not in known:
+                names = ", ".join(known) or "none"
+                raise NotApplicableError(f"{self.name} has no option {name!r} (known: {names})")
+        return {name: known[name].read(value) for name, value in given.items()}
+
+
+def _resolve(target: Any) -> Any:
+    if not isinstance(target, str):
+        return target
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,214 @@
+"""What every method takes and gives back, whatever the problem: limits, statuses, results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+from dlopt.arithmetic import Number, exact, shown
+from dlopt.errors import NotApplicableError
+
+Value: TypeAlias = Number | tuple[Number, ...]
+"""What an objective is worth: a number, or a tuple of them if it is lexicographic."""
+
+PlanClass: TypeAlias = Literal["single", "per-stage", "k", "any"]
+"""The plans a method ranges over: one chunk per node, one per node and stage, k, or any."""
+
+PLAN_CLASSES: tuple[PlanClass, ...] = ("single", "per-stage", "k", "any")
+"""Plan classes from the narrowest to the widest: a bound of a class holds for those before it."""
+
+SolutionT = TypeVar("SolutionT")
+
+
+class Status(StrEnum):
+    """How a method ended.
+
+    ``OPTIMAL`` means that value and bound agree; ``UNSOUND`` that the plan of a method known to
+    be flawed breaks the rules; ``BOUND`` that there is a bound and, by design, no plan.
+    """
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    LIMIT = "limit"
+    UNKNOWN = "unknown"
+    BOUND = "bound"
+    UNSOUND = "unsound"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a method may spend.
+
+    Parameters
+    ----------
+    time_s : float, optional
+        Seconds of wall-clock time. An answer under a time limit may differ between runs.
+    work : int, optional
+        Deterministic units of work: branch-and-bound nodes, iterations.
+    threads : int
+        Threads that a solver may use.
+    gap : float
+        Relative gap at which a solver may stop. An answer with a gap is not called optimal.
+
+    Raises
+    ------
+    NotApplicableError
+        If a limit is negative or no number.
+    """
+
+    time_s: float | None = None
+    work: int | None = None
+    threads: int = 1
+    gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        good = (
+            (self.time_s is None or self.time_s > 0)
+            and (self.work is None or self.work > 0)
+            and self.threads >= 1
+            and 0 <= self.gap < float("inf")
+        )
+        if not good:
+            raise NotApplicableError(f"limits must be positive numbers: {self}")
+
+
+NO_LIMITS = Limits()
+"""One thread, for as long as it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One way in which a plan breaks a rule of its problem.
+
+    Parameters
+    ----------
+    kind : str
+        The rule, from the problem's list.
+    resource : str
+        What it is broken on: ``node 3``, ``channel``, ``load``.
+    start, end : Number, optional
+        The interval in which it is broken.
+    amount : Number, optional
+        By how much.
+    """
+
+    kind: str
+    resource: str
+    start: Number | None = None
+    end: Number | None = None
+    amount: Number | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.kind} on {self.resource}"
+        if self.start is not None and self.end is not None:
+            text += f" in [{shown(self.start)}, {shown(self.end)}]"
+        elif self.start is not None:
+            text += f" at {shown(self.start)}"
+        return text if self.amount is None else f"{text} by {shown(self.amount)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """What is to be made small or large.
+
+    Parameters
+    ----------
+    name : str
+    sense : {"min", "max"}
+    levels : tuple of str
+        For a lexicographic objective, the names of its levels; else its own name alone.
+    needs : str, optional
+        An instance field that must be given for the objective to make sense.
+    """
+
+    name: str
+    sense: Literal["min", "max"]
+    levels: tuple[str, ...] = ()
+    needs: str | None = None
+
+    def better(self, left: Value, right: Value) -> bool:
+        """Tell whether `left` is strictly better than `right`, compared exactly."""
+        a, b = _key(left), _key(right)
+        return a < b if self.sense == "min" else a > b
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Generic[SolutionT]):
+    """The answer of a method, checked.
+
+    What is absent is ``None``, never infinity, zero or an empty list.
+
+    Parameters
+    ----------
+    status : Status
+    solution : object, optional
+        The plan.
+    objective : str
+        Name of the objective.
+    value : Value, optional
+        What the plan is worth, recomputed from the plan by the rules of the problem. Only a
+        method that is known to be flawed keeps the value that it claims.
+    bound : Value, optional
+        No plan of the class `plan_class` is better than this.
+    reason : str, optional
+        Why there is no plan, or why it is no better.
+    violations : tuple of Violation
+        What the plan breaks; empty unless the status is ``UNSOUND``.
+    tolerance : float
+        The relative tolerance under which the plan was checked; 0 is exact.
+    runtime_s : float, optional
+        Seconds; not part of equality.
+    method : str
+    seed : int
+    plan_class : PlanClass, optional
+        The plans that the method ranged over.
+    solver, solver_version : str, optional
+
+    Examples
+    --------
+    >>> Result(Status.FEASIBLE, value=4, bound=3).gap
+    Fraction(1, 4)
+    """
+
+    status: Status
+    solution: SolutionT | None = None
+    objective: str = ""
+    value: Value | None = None
+    bound: Value | None = None
+    reason: str | None = None
+    violations: tuple[Violation, ...] = ()
+    tolerance: float = 0.0
+    runtime_s: float | None = field(default=None, compare=False)
+    method: str = ""
+    seed: int = 0
+    plan_class: PlanClass | None = None
+    solver: str | None = None
+    solver_version: str | None = None
+
+    @property
+    def gap(self) -> Value | None:
+        """``|value - bound| / |value|``: 0 if they are equal, None if the value is 0 or absent."""
+        if self.value is None or self.bound is None:
+            return None
+        if isinstance(self.value, tuple) and isinstance(self.bound, tuple):
+            gaps = [_gap(v, b) for v, b in zip(self.value, self.bound, strict=True)]
+            return None if None in gaps else tuple(g for g in gaps if g is not None)
+        if isinstance(self.value, tuple) or isinstance(self.bound, tuple):
+            return None
+        return _gap(self.value, self.bound)
+
+
+def _gap(value: Number, bound: Number) -> Number | None:
+    if value == bound:
+        return 0
+    if value == 0:
+        return None
+    gap = abs(exact(value) - exact(bound)) / abs(exact(value))
+    return float(gap) if isinstance(value, float) or isinstance(bound, float) else gap
+
+
+def _key(value: Value) -> tuple[Number, ...]:
+    levels = value if isinstance(value, tuple) else (value,)
+    return tuple(exact(level) for level in levels)

@@ -1,0 +1,133 @@
+"""A bound over every plan: loads that flow in infinitesimal chunks, without set-up costs.
+
+Between two ready times the nodes at hand do not change. In interval `k` of length ``L_k``, the
+nodes of group `g` receive ``a_gk`` and compute ``b_gk``:
+
+minimise    T
+subject to  sum_g tau_g a_gk <= L_k                           one port
+            tau_g a_gk + chi_g b_gk <= c_g L_k                receive or compute, c_g nodes
+            sum_{j<=k} b_gj <= sum_{j<=k} a_gj                compute what was received
+            sum_gk b_gk = load,   sum_k a_gk = sum_k b_gk
+
+The last interval ends at T. Which interval that is, is found by bisection: if the program makes
+its last interval empty, there is one too many; if T passes the next ready time, one too few.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pulp
+
+from dlopt.arithmetic import FLOATING
+from dlopt.backends.pulp import Outcome, optimise
+from dlopt.problems.iit import Instance
+from dlopt.problems.timeline import number_field
+from dlopt.result import Limits, Status
+
+MOST_GROUPS = 24
+"""More ready times than this are merged into the earliest of their neighbours: still a bound."""
+
+
+class FluidModel:
+    """The program above over the first `intervals` distinct ready times."""
+
+    def __init__(self, instance: Instance, intervals: int) -> None:
+        cast = number_field(instance)
+        cluster = instance.cluster
+        instants = _instants(instance)
+        earlier = {r: max(t for t in instants if t <= r) for r in set(instance.ready_times)}
+        groups = Counter(
+            (earlier[r], cluster.tau_of(i), cluster.chi_of(i))
+            for i, r in enumerate(instance.ready_times)
+        )
+        self.instance = instance
+        self.instants = [cast(t) for t in instants[:intervals]]
+        self.groups = [
+            (count, self.instants.index(cast(ready)), cast(tau), cast(chi))
+            for (ready, tau, chi), count in sorted(groups.items())
+            if cast(ready) in self.instants
+        ]
+        self.total = cast(instance.load)
+        self.problem = pulp.LpProblem("fluid", pulp.LpMinimize)
+        self.end = pulp.LpVariable("T", lowBound=self.instants[-1])
+        cells = [(g, k) for g in range(len(self.groups)) for k in range(intervals)]
+        cells = [(g, k) for g, k in cells if k >= self.groups[g][1]]
+        self.received = {c: pulp.LpVariable(f"a_{c[0]}_{c[1]}", lowBound=0) for c in cells}
+        self.computed = {c: pulp.LpVariable(f"b_{c[0]}_{c[1]}", lowBound=0) for c in cells}
+
+    def minimise_completion(self) -> FluidModel:
+        """State the program above."""
+        self.problem += self.end
+        self.add_one_port()
+        self.add_node_times()
+        self.add_causality()
+        self.problem += pulp.lpSum(self.computed.values()) == self.total
+        return self
+
+    def add_one_port(self) -> None:
+        """Send for no longer than an interval lasts."""
+        for k in range(len(self.instants)):
+            sent = pulp.lpSum(
+                tau * self.received[g, k]
+                for g, (_, first, tau, _) in enumerate(self.groups)
+                if k >= first
+            )
+            self.problem += sent <= self._length(k)
+
+    def add_node_times(self) -> None:
+        """Let the nodes of a group receive or compute for no longer than an interval lasts."""
+        for (g, k), received in self.received.items():
+            count, _, tau, chi = self.groups[g]
+            busy = tau * received + chi * self.computed[g, k]
+            self.problem += busy <= count * self._length(k)
+
+    def add_causality(self) -> None:
+        """Let a group compute only what it has received; in the end, all of it."""
+        for g, (_, first, _, _) in enumerate(self.groups):
+            for k in range(first, len(self.instants)):
+                received = pulp.lpSum(self.received[g, j] for j in range(first, k + 1))
+                computed = pulp.lpSum(self.computed[g, j] for j in range(first, k + 1))
+                self.problem += computed <= received
+
+    def _length(self, k: int) -> Any:
+        end = self.instants[k + 1] if k + 1 < len(self.instants) else self.end
+        return end - self.instants[k]
+
+
+def least_completion(instance: Instance, limits: Limits, solver: str, seed: int) -> Outcome:
+    """Return what no plan of any kind ends before.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), (0, 0), load=3)
+    >>> least_completion(instance, Limits(), "HiGHS", 0).bound
+    Fraction(3, 1)
+    """
+    instants = _instants(instance)
+    low, high = 1, len(instants)
+    while True:
+        middle = (low + high) // 2
+        model = FluidModel(instance, middle).minimise_completion()
+        outcome = optimise(model.problem, limits, solver=solver, seed=seed, exact=instance.exact)
+        if outcome.status is not Status.OPTIMAL or outcome.value is None or low == high:
+            return outcome
+        if middle < len(instants) and outcome.value > instants[middle]:
+            low = middle + 1
+        elif (outcome.proven and outcome.value > instants[middle - 1]) or outcome.value > instants[
+            middle - 1
+        ] * (1 + FLOATING):
+            return outcome
+        else:
+            high = max(low, middle - 1)
+
+
+def _instants(instance: Instance) -> list[Any]:
+    """Return the distinct ready times, thinned out to `MOST_GROUPS`; the first one stays."""
+    instants = sorted(set(instance.ready_times))
+    if len(instants) <= MOST_GROUPS:
+        return instants
+    step = len(instants) / MOST_GROUPS
+    return [instants[int(k * step)] for k in range(MOST_GROUPS)]

@@ -1,0 +1,174 @@
+"""Nodes that may differ, in free order, with one or more chunks a node.
+
+Chunks stand in positions ``p = 1..P`` in the order of their transmission; ``y_ip`` says that
+position `p` is a chunk of node `i`. Positions need no big M; only the second chunk of a node does.
+
+minimise    T
+subject to  sum_i y_ip <= 1,  sum_i y_ip >= sum_i y_i,p+1     positions fill from the front
+            sum_p y_ip <= K                                   K installments a node
+            x_ip <= cap_i y_ip,  sum_ip x_ip = load
+            s_p >= sum_i r_i y_ip
+            s_{p+1} >= s_p + sum_i (theta_cm y_ip + tau_i x_ip)
+            T >= s_p + sum_i ((theta_cm + theta_cp) y_ip + w_i x_ip)          (w = tau + chi)
+            s_q >= s_p + (theta_cm + theta_cp) y_ip + w_i x_ip - M (2 - y_ip - y_iq)    for p < q
+            T >= r_i u_i + sum_p ((theta_cm + theta_cp) y_ip + w_i x_ip)      redundant: node time
+            u_i >= y_ip,  sum_i u_i <= m                      at most m nodes
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pulp
+
+from dlopt.backends.pulp import Outcome, optimise
+from dlopt.problems.iit import Instance
+from dlopt.problems.timeline import number_field
+from dlopt.result import Limits
+
+
+class OrderModel:
+    """The MILP over orders of chunks; see the module for the program.
+
+    Parameters
+    ----------
+    instance : Instance
+    installments : int
+        Chunks a node may get.
+    most : int
+        Nodes that may be used.
+    upper : Number
+        A completion time that is known to be attainable; it clamps loads and big M.
+    """
+
+    def __init__(self, instance: Instance, installments: int, most: int, upper: Any) -> None:
+        cast = number_field(instance)
+        cluster = instance.cluster
+        self.instance, self.installments, self.most, self.upper = (
+            instance,
+            installments,
+            most,
+            upper,
+        )
+        self.theta_cm = cast(cluster.theta_cm)
+        self.overhead = self.theta_cm + cast(cluster.theta_cp)
+        self.total = cast(instance.load)
+        ready = [cast(r) for r in instance.ready_times]
+        self.nodes = [i for i in range(cluster.nodes) if ready[i] + self.overhead < upper] or [
+            min(range(cluster.nodes), key=ready.__getitem__)
+        ]
+        self.ready = {i: ready[i] for i in self.nodes}
+        self.tau = {i: cast(cluster.tau_of(i)) for i in self.nodes}
+        self.unit = {i: self.tau[i] + cast(cluster.chi_of(i)) for i in self.nodes}
+        self.positions = range(min(most, len(self.nodes)) * installments)
+        self.problem = pulp.LpProblem("order", pulp.LpMinimize)
+        pairs = [(i, p) for i in self.nodes for p in self.positions]
+        self.chosen = {(i, p): pulp.LpVariable(f"y_{i}_{p}", cat=pulp.LpBinary) for i, p in pairs}
+        self.load = {(i, p): pulp.LpVariable(f"x_{i}_{p}", lowBound=0) for i, p in pairs}
+        self.start = [pulp.LpVariable(f"s_{p}", lowBound=0) for p in self.positions]
+        self.used = {i: pulp.LpVariable(f"u_{i}", lowBound=0, upBound=1) for i in self.nodes}
+        self.end = pulp.LpVariable("T", lowBound=0)
+
+    def minimise_completion(self) -> OrderModel:
+        """State the program above."""
+        self.problem += self.end
+        self.add_positions()
+        self.add_loads()
+        self.add_ready_times()
+        self.add_one_port()
+        self.add_results()
+        self.add_one_chunk_at_a_time()
+        self.add_node_times()
+        self.add_most_nodes()
+        self.add_symmetry_breaking()
+        return self
+
+    def add_positions(self) -> None:
+        """Fill positions from the front, with at most one chunk each and K a node."""
+        taken = [pulp.lpSum(self.chosen[i, p] for i in self.nodes) for p in self.positions]
+        for p in self.positions:
+            self.problem += taken[p] <= 1
+            if p + 1 in self.positions:
+                self.problem += taken[p] >= taken[p + 1]
+        for i in self.nodes:
+            chunks = pulp.lpSum(self.chosen[i, p] for p in self.positions)
+            self.problem += chunks <= self.installments
+
+    def add_loads(self) -> None:
+        """Give load to chosen chunks only, no more than fits before `upper`; all of it in sum."""
+        for i in self.nodes:
+            room = (self.upper - self.ready[i] - self.overhead) / self.unit[i]
+            most = min(self.total, max(room, 0))
+            for p in self.positions:
+                self.problem += self.load[i, p] <= most * self.chosen[i, p]
+        self.problem += pulp.lpSum(self.load.values()) == self.total
+
+    def add_ready_times(self) -> None:
+        """Let a transmission start when its node is ready."""
+        for p in self.positions:
+            ready = pulp.lpSum(self.ready[i] * self.chosen[i, p] for i in self.nodes)
+            self.problem += self.start[p] >= ready
+
+    def add_one_port(self) -> None:
+        """Let a transmission start when the one before it has ended."""
+        for p in self.positions:
+            if p + 1 in self.positions:
+                sent = pulp.lpSum(
+                    self.theta_cm * self.chosen[i, p] + self.tau[i] * self.load[i, p]
+                    for i in self.nodes
+                )
+                self.problem += self.start[p + 1] >= self.start[p] + sent
+
+    def add_results(self) -> None:
+        """Let every chunk be computed by the end."""
+        for p in self.positions:
+            time = pulp.lpSum(self._time(i, p) for i in self.nodes)
+            self.problem += self.end >= self.start[p] + time
+
+    def add_one_chunk_at_a_time(self) -> None:
+        """Let a node receive its next chunk when it has computed the one before."""
+        if self.installments == 1:
+            return
+        for i in self.nodes:
+            for p, q in combinations(self.positions, 2):
+                both = 2 - self.chosen[i, p] - self.chosen[i, q]
+                done = self.start[p] + self._time(i, p)
+                self.problem += self.start[q] >= done - self.upper * both
+
+    def add_node_times(self) -> None:
+        """Let the end leave each used node the time for all its chunks (redundant)."""
+        for i in self.nodes:
+            for p in self.positions:
+                self.problem += self.used[i] >= self.chosen[i, p]
+            time = pulp.lpSum(self._time(i, p) for p in self.positions)
+            self.problem += self.end >= self.ready[i] * self.used[i] + time
+
+    def add_most_nodes(self) -> None:
+        """Use no more nodes than allowed."""
+        if self.most < len(self.nodes):
+            self.problem += pulp.lpSum(self.used.values()) <= self.most
+
+    def add_symmetry_breaking(self) -> None:
+        """Serve nodes of equal costs in ready order (one chunk each, relabelling loses nothing)."""
+        if self.installments > 1:
+            return
+        alike: dict[tuple[Any, Any], list[int]] = {}
+        for i in sorted(self.nodes, key=lambda i: (self.ready[i], i)):
+            alike.setdefault((self.tau[i], self.unit[i]), []).append(i)
+        for nodes in alike.values():
+            for i, j in zip(nodes, nodes[1:], strict=False):
+                for p in self.positions:
+                    before = pulp.lpSum(self.chosen[i, q] for q in range(p))
+                    self.problem += before >= self.chosen[j, p]
+
+    def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[int], Outcome]:
+        """Return the node of each chunk, in order, and what the solver says."""
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        if not outcome.assignment:
+            return [], outcome
+        chunks = [i for p in self.positions for i in self.nodes if outcome[self.chosen[i, p]] > 0.5]
+        return chunks, outcome
+
+    def _time(self, i: int, p: int) -> Any:
+        return self.overhead * self.chosen[i, p] + self.unit[i] * self.load[i, p]

@@ -1,0 +1,196 @@
+"""Identical nodes in ready order: how many of them to use.
+
+With identical nodes it is optimal to serve a prefix of the nodes in the order of their ready
+times, with and without set-up costs. Two ways to find its length:
+
+*Bisection over linear programs.* Let ``T(n)`` be the optimum of `SequenceModel` over the first
+`n` nodes, every one paying its set-up costs, and ``x_n`` the load of the last. Then ``T`` falls
+as long as ``x_n > 0`` and never falls afterwards, so that the last `n` with ``x_n > 0`` is the
+best. Proof: for a completion `t` let ``X_n(t)`` be the most time that node `n` can spend on its
+load when all nodes before it are filled; it grows with `t`, and ``X_{n+1}(t) <= beta X_n(t)``.
+The first `n` nodes do the sum of the ``X_i(t)``, uniquely, and no more. If ``X_n > 0`` at
+``T(n)``, then leaving node `n` out loses load, so ``T(n-1) > T(n)``. If node `n` cannot get load,
+``T(n)`` is the instant at which ``X_n`` is 0, and that instant grows with `n`.
+
+*Mixed-integer programming* with a binary ``z_n`` a node, ``z_n >= z_{n+1}``; no big M is needed:
+
+minimise    T
+subject to  s_n >= r_n z_n
+            s_{n+1} >= s_n + theta_cm z_n + tau x_n
+            T >= s_n + (theta_cm + theta_cp) z_n + (tau + chi) x_n
+            x_n <= cap_n z_n,   sum_n x_n = load,   z_n >= z_{n+1}
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pulp
+
+from dlopt.backends.pulp import Outcome, optimise
+from dlopt.models.iit.sequence import SequenceModel, Timed
+from dlopt.problems.iit import Instance
+from dlopt.problems.timeline import by_ready_time, number_field
+from dlopt.result import Limits, Status
+
+
+class Prefixes:
+    """The linear programs of all prefixes of one instance, each solved once, on demand."""
+
+    def __init__(self, instance: Instance, limits: Limits, solver: str, seed: int) -> None:
+        self.instance, self.limits, self.solver, self.seed = instance, limits, solver, seed
+        self.order, self.ready = by_ready_time(instance)
+        self.solved: dict[int, Timed] = {}
+        self.deadline = None if limits.time_s is None else time.monotonic() + limits.time_s
+        self.best: Timed | None = None
+
+    def at(self, n: int) -> Timed:
+        """Return the optimum of the first `n` nodes.
+
+        Raises
+        ------
+        TimeoutError
+            If the limits are used up.
+        """
+        if n not in self.solved:
+            model = SequenceModel(self.instance, self.order[:n]).minimise_completion()
+            timed = model.solve(self._remaining(), self.solver, self.seed)
+            if timed.outcome.status is not Status.OPTIMAL:
+                raise TimeoutError
+            self.solved[n] = timed
+            if self.best is None or timed.completion < self.best.completion:
+                self.best = timed
+        return self.solved[n]
+
+    def longest_useful(self) -> int:
+        """Return the most nodes that all get a load when all of them are used."""
+        return _last(lambda n: self.at(n).last_load > 0, len(self.order))
+
+    def fewest(self, deadline: Any, useful: int) -> int:
+        """Return the fewest nodes, out of a `useful` prefix that suffices, by a deadline."""
+        late = _last(lambda n: self.at(n).completion > deadline, useful - 1)
+        return late + 1
+
+    def most_load(self, deadline: Any) -> Any:
+        """Return the most load that is done by a deadline."""
+
+        def by(n: int) -> Timed:
+            model = SequenceModel(self.instance, self.order[:n]).maximise_load(deadline)
+            return model.solve(self._remaining(), self.solver, self.seed)
+
+        def useful(n: int) -> bool:
+            timed = by(n)
+            return timed.outcome.status is Status.OPTIMAL and timed.last_load > 0
+
+        last = _last(useful, len(self.order))
+        return by(last).completion if last else 0
+
+    def _remaining(self) -> Limits:
+        if self.deadline is None:
+            return self.limits
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return replace(self.limits, time_s=left)
+
+
+class PrefixModel:
+    """The MILP over prefixes; see the module for the program.
+
+    Parameters
+    ----------
+    instance : Instance
+        With identical nodes.
+    most : int
+        Use this many nodes at the most.
+    upper : Number
+        A completion time that is known to be attainable; it clamps the loads, and leaves out the
+        nodes that are ready too late to help.
+    """
+
+    def __init__(self, instance: Instance, most: int, upper: Any) -> None:
+        cast = number_field(instance)
+        cluster = instance.cluster
+        order, ready = by_ready_time(instance)
+        self.instance = instance
+        self.theta_cm = cast(cluster.theta_cm)
+        self.overhead = cast(cluster.theta_cm) + cast(cluster.theta_cp)
+        self.tau = cast(cluster.tau_of(0))
+        self.unit = self.tau + cast(cluster.chi_of(0))
+        self.total = cast(instance.load)
+        self.ready = [cast(r) for r in ready[:most] if r + self.overhead < upper] or [
+            cast(ready[0])
+        ]
+        self.nodes = order[: len(self.ready)]
+        self.upper = upper
+        self.problem = pulp.LpProblem("prefix", pulp.LpMinimize)
+        count = range(len(self.nodes))
+        self.start = [pulp.LpVariable(f"s_{n}", lowBound=0) for n in count]
+        self.load = [pulp.LpVariable(f"x_{n}", lowBound=0) for n in count]
+        self.used = [pulp.LpVariable(f"z_{n}", cat=pulp.LpBinary) for n in count]
+        self.end = pulp.LpVariable("T", lowBound=0)
+
+    def minimise_completion(self) -> PrefixModel:
+        """State the program above."""
+        self.problem += self.end
+        self.add_ready_times()
+        self.add_one_port()
+        self.add_results()
+        self.add_loads()
+        self.add_prefix()
+        return self
+
+    def add_ready_times(self) -> None:
+        """Let a transmission start when its node is ready, if the node is used."""
+        for n, ready in enumerate(self.ready):
+            self.problem += self.start[n] >= ready * self.used[n]
+
+    def add_one_port(self) -> None:
+        """Let a transmission start when the one before it has ended."""
+        for n in range(len(self.nodes) - 1):
+            sent = self.start[n] + self.theta_cm * self.used[n] + self.tau * self.load[n]
+            self.problem += self.start[n + 1] >= sent
+
+    def add_results(self) -> None:
+        """Let every chunk be computed by the end."""
+        for n in range(len(self.nodes)):
+            done = self.start[n] + self.overhead * self.used[n] + self.unit * self.load[n]
+            self.problem += self.end >= done
+
+    def add_loads(self) -> None:
+        """Give load to used nodes only, no more than fits before `upper`; all of it in sum."""
+        for n, ready in enumerate(self.ready):
+            room = (self.upper - ready - self.overhead) / self.unit
+            self.problem += self.load[n] <= min(self.total, max(room, 0)) * self.used[n]
+        self.problem += pulp.lpSum(self.load) == self.total
+
+    def add_prefix(self) -> None:
+        """Use a node only if all before it are used."""
+        for n in range(len(self.nodes) - 1):
+            self.problem += self.used[n] >= self.used[n + 1]
+
+    def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[int], Outcome]:
+        """Return the nodes used, in order, and what the solver says."""
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed)
+        if not outcome.assignment:
+            return [], outcome
+        used = [node for node, z in zip(self.nodes, self.used, strict=True) if outcome[z] > 0.5]
+        return used, outcome
+
+
+def _last(holds: Callable[[int], bool], last: int) -> int:
+    """Return the largest `n` in 1..last for which `holds`, true up to it; 0 if for none.
+
+    It doubles first, for small programs are much cheaper than large ones.
+    """
+    low, high = 0, 1
+    while high <= last and holds(high):
+        low, high = high, 2 * high
+    high = min(high, last + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

@@ -1,0 +1,123 @@
+"""The linear program of a fixed order of chunks.
+
+minimise    T
+subject to  s_p >= r_i(p)                                    the node is ready
+            s_{p+1} >= s_p + theta_cm + tau_i(p) x_p         one port
+            s_q >= s_p + theta_cm + theta_cp + w_i x_p       the node's next chunk (w = tau + chi)
+            T >= s_p + theta_cm + theta_cp + w_i(p) x_p      every result
+            sum_p x_p = load,   x >= 0
+
+Every chunk pays its set-up costs, whether or not it gets load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulp
+
+from dlopt.backends.pulp import Outcome, optimise
+from dlopt.problems.iit import Instance, Solution
+from dlopt.problems.timeline import earliest_plan, number_field
+from dlopt.result import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """The optimum of one order: its plan, its completion, and what no such plan is better than.
+
+    `last_load` is the load of the last chunk; in floats, 0 if it is lost in rounding.
+    """
+
+    plan: Solution | None
+    completion: Any
+    bound: Any
+    last_load: Any
+    outcome: Outcome
+
+
+class SequenceModel:
+    """Chunks in a given order, one node each; see the module for the program.
+
+    Parameters
+    ----------
+    instance : Instance
+    nodes : sequence of int
+        The node of each chunk, in the order of transmission; a node may stand there again.
+    """
+
+    def __init__(self, instance: Instance, nodes: Sequence[int]) -> None:
+        self.instance, self.nodes = instance, list(nodes)
+        cast = number_field(instance)
+        cluster = instance.cluster
+        self.theta_cm = cast(cluster.theta_cm)
+        self.overhead = cast(cluster.theta_cm) + cast(cluster.theta_cp)
+        self.tau = [cast(cluster.tau_of(node)) for node in self.nodes]
+        self.unit = [cast(cluster.tau_of(i)) + cast(cluster.chi_of(i)) for i in self.nodes]
+        self.ready = [cast(instance.ready_times[node]) for node in self.nodes]
+        self.total = cast(instance.load)
+        self.problem = pulp.LpProblem("sequence", pulp.LpMinimize)
+        positions = range(len(self.nodes))
+        self.start = [pulp.LpVariable(f"s_{p}", lowBound=self.ready[p]) for p in positions]
+        self.load = [pulp.LpVariable(f"x_{p}", lowBound=0) for p in positions]
+
+    def minimise_completion(self) -> SequenceModel:
+        """State the program above."""
+        self.end = pulp.LpVariable("T", lowBound=0)
+        self.problem += self.end
+        self.add_one_port()
+        self.add_one_chunk_at_a_time()
+        self.add_results_by(self.end)
+        self.problem += pulp.lpSum(self.load) == self.total
+        return self
+
+    def maximise_load(self, deadline: Any) -> SequenceModel:
+        """State the program with T fixed: the most load that is done by a deadline."""
+        self.problem.sense = pulp.LpMaximize
+        self.problem += pulp.lpSum(self.load)
+        self.add_one_port()
+        self.add_one_chunk_at_a_time()
+        self.add_results_by(number_field(self.instance)(deadline))
+        return self
+
+    def add_one_port(self) -> None:
+        """Let a transmission start when the one before it has ended."""
+        for p in range(len(self.nodes) - 1):
+            sent = self.start[p] + self.tau[p] * self.load[p] + self.theta_cm
+            self.problem += self.start[p + 1] >= sent
+
+    def add_one_chunk_at_a_time(self) -> None:
+        """Let a node receive its next chunk when it has computed the one before."""
+        latest: dict[int, int] = {}
+        for p, node in enumerate(self.nodes):
+            if node in latest:
+                self.problem += self.start[p] >= self._done(latest[node])
+            latest[node] = p
+
+    def add_results_by(self, end: Any) -> None:
+        """Let every chunk be computed by `end`."""
+        for p in range(len(self.nodes)):
+            self.problem += self._done(p) <= end
+
+    def solve(self, limits: Limits, solver: str, seed: int) -> Timed:
+        """Solve, and replay the loads as early as they can be sent."""
+        exact = self.instance.exact
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, exact=exact)
+        if not outcome.assignment:
+            return Timed(None, None, outcome.bound, None, outcome)
+        loads = [max(outcome[variable], 0) for variable in self.load]
+        total = sum(loads)
+        last = loads[-1] if outcome.proven or loads[-1] > 1e-9 * total else 0
+        if self.problem.sense == pulp.LpMaximize:
+            return Timed(None, total, outcome.bound, last, outcome)
+        if not outcome.proven:
+            loads = [load * (float(self.total) / total) for load in loads]
+        plan = earliest_plan(self.instance, self.nodes, loads)
+        kept = tuple(chunk for chunk in plan.chunks if chunk.load > 0)
+        end = max(chunk.computation_end for chunk in kept)
+        return Timed(Solution(kept), end, outcome.bound, last, outcome)
+
+    def _done(self, p: int) -> Any:
+        return self.start[p] + self.unit[p] * self.load[p] + self.overhead
