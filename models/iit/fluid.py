@@ -51,11 +51,15 @@ class FluidModel:
         ]
         self.total = cast(instance.load)
         self.problem = pulp.LpProblem("fluid", pulp.LpMinimize)
-        self.end = pulp.LpVariable("T", lowBound=self.instants[-1])
+        self.end = self.problem.add_variable("T", lowBound=self.instants[-1])
         cells = [(g, k) for g in range(len(self.groups)) for k in range(intervals)]
         cells = [(g, k) for g, k in cells if k >= self.groups[g][1]]
-        self.received = {c: pulp.LpVariable(f"a_{c[0]}_{c[1]}", lowBound=0) for c in cells}
-        self.computed = {c: pulp.LpVariable(f"b_{c[0]}_{c[1]}", lowBound=0) for c in cells}
+        self.received = {
+            c: self.problem.add_variable(f"a_{c[0]}_{c[1]}", lowBound=0) for c in cells
+        }
+        self.computed = {
+            c: self.problem.add_variable(f"b_{c[0]}_{c[1]}", lowBound=0) for c in cells
+        }
 
     def minimise_completion(self) -> FluidModel:
         """State the program above."""
@@ -116,9 +120,7 @@ def least_completion(instance: Instance, limits: Limits, solver: str, seed: int)
             return outcome
         if middle < len(instants) and outcome.value > instants[middle]:
             low = middle + 1
-        elif (outcome.proven and outcome.value > instants[middle - 1]) or outcome.value > instants[
-            middle - 1
-        ] * (1 + FLOATING):
+        elif outcome.value > instants[middle - 1] * (1 if outcome.proven else 1 + FLOATING):
             return outcome
         else:
             high = max(low, middle - 1)

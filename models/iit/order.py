@@ -17,7 +17,7 @@ subject to  sum_i y_ip <= 1,  sum_i y_ip >= sum_i y_i,p+1     positions fill fro
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import pulp
@@ -64,11 +64,15 @@ class OrderModel:
         self.positions = range(min(most, len(self.nodes)) * installments)
         self.problem = pulp.LpProblem("order", pulp.LpMinimize)
         pairs = [(i, p) for i in self.nodes for p in self.positions]
-        self.chosen = {(i, p): pulp.LpVariable(f"y_{i}_{p}", cat=pulp.LpBinary) for i, p in pairs}
-        self.load = {(i, p): pulp.LpVariable(f"x_{i}_{p}", lowBound=0) for i, p in pairs}
-        self.start = [pulp.LpVariable(f"s_{p}", lowBound=0) for p in self.positions]
-        self.used = {i: pulp.LpVariable(f"u_{i}", lowBound=0, upBound=1) for i in self.nodes}
-        self.end = pulp.LpVariable("T", lowBound=0)
+        self.chosen = {
+            (i, p): self.problem.add_variable(f"y_{i}_{p}", cat=pulp.LpBinary) for i, p in pairs
+        }
+        self.load = {(i, p): self.problem.add_variable(f"x_{i}_{p}", lowBound=0) for i, p in pairs}
+        self.start = [self.problem.add_variable(f"s_{p}", lowBound=0) for p in self.positions]
+        self.used = {
+            i: self.problem.add_variable(f"u_{i}", lowBound=0, upBound=1) for i in self.nodes
+        }
+        self.end = self.problem.add_variable("T", lowBound=0)
 
     def minimise_completion(self) -> OrderModel:
         """State the program above."""
@@ -157,7 +161,7 @@ class OrderModel:
         for i in sorted(self.nodes, key=lambda i: (self.ready[i], i)):
             alike.setdefault((self.tau[i], self.unit[i]), []).append(i)
         for nodes in alike.values():
-            for i, j in zip(nodes, nodes[1:], strict=False):
+            for i, j in pairwise(nodes):
                 for p in self.positions:
                     before = pulp.lpSum(self.chosen[i, q] for q in range(p))
                     self.problem += before >= self.chosen[j, p]

@@ -128,10 +128,10 @@ class PrefixModel:
         self.upper = upper
         self.problem = pulp.LpProblem("prefix", pulp.LpMinimize)
         count = range(len(self.nodes))
-        self.start = [pulp.LpVariable(f"s_{n}", lowBound=0) for n in count]
-        self.load = [pulp.LpVariable(f"x_{n}", lowBound=0) for n in count]
-        self.used = [pulp.LpVariable(f"z_{n}", cat=pulp.LpBinary) for n in count]
-        self.end = pulp.LpVariable("T", lowBound=0)
+        self.start = [self.problem.add_variable(f"s_{n}", lowBound=0) for n in count]
+        self.load = [self.problem.add_variable(f"x_{n}", lowBound=0) for n in count]
+        self.used = [self.problem.add_variable(f"z_{n}", cat=pulp.LpBinary) for n in count]
+        self.end = self.problem.add_variable("T", lowBound=0)
 
     def minimise_completion(self) -> PrefixModel:
         """State the program above."""

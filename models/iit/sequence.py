@@ -60,12 +60,14 @@ class SequenceModel:
         self.total = cast(instance.load)
         self.problem = pulp.LpProblem("sequence", pulp.LpMinimize)
         positions = range(len(self.nodes))
-        self.start = [pulp.LpVariable(f"s_{p}", lowBound=self.ready[p]) for p in positions]
-        self.load = [pulp.LpVariable(f"x_{p}", lowBound=0) for p in positions]
+        self.start = [
+            self.problem.add_variable(f"s_{p}", lowBound=self.ready[p]) for p in positions
+        ]
+        self.load = [self.problem.add_variable(f"x_{p}", lowBound=0) for p in positions]
 
     def minimise_completion(self) -> SequenceModel:
         """State the program above."""
-        self.end = pulp.LpVariable("T", lowBound=0)
+        self.end = self.problem.add_variable("T", lowBound=0)
         self.problem += self.end
         self.add_one_port()
         self.add_one_chunk_at_a_time()
