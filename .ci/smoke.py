@@ -7,7 +7,8 @@ import dlopt
 
 instance = dlopt.generate("iit", "ramp", nodes=5)
 result = dlopt.solve(instance)
-assert result.status == "optimal" and result.value == result.bound, result
+assert result.status == "optimal", result
+assert result.value == result.bound, result
 assert not dlopt.check(instance, result)
 assert dlopt.solve(instance, "edf-iit-2").value == result.value
 

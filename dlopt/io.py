@@ -18,6 +18,7 @@ from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableErro
 from dlopt.problems.records import HEADER_FIELDS, Header, Record
 from dlopt.registry import problem
 from dlopt.result import Result, Status, Value, Violation
+from dlopt.version import __version__
 
 VERSION = 1
 """Version of the file format."""
@@ -98,8 +99,6 @@ def instance_hash(instance: Header) -> str:
 
 def result_to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
     """Return a result, and which instance it is of, as the data of a file."""
-    from dlopt import __version__
-
     solution = None if result.solution is None else result.solution.to_data()
     return {
         "problem": instance.problem,

@@ -108,8 +108,14 @@ def from_pulp(problem: pulp.LpProblem) -> LinearProgram:
     """Convert a PuLP problem, exactly; floats stand for the binary fractions they are.
 
     Call it after the solve: PuLP adds a variable of its own to a problem without an objective.
-    Integrality is dropped, so fix the discrete choices by bounds first. An expression should not
-    mix floats with fractions: PuLP then adds up its constant in floats, before anyone can see it.
+    Integrality is dropped, so fix the discrete choices by bounds first.
+
+    Notes
+    -----
+    PuLP keeps fractional coefficients, but rounds right sides and constants before anyone can see
+    them where a float zero joins in: ``lpSum(x) == Fraction(1, 3)`` loses its third, and so do
+    ``lpDot``, ``0.5 * x`` and ``LpAffineExpression(terms)``. Safe are the built-in ``sum``,
+    ``LpAffineExpression(terms, constant=0)``, ``changeRHS`` and right sides scaled to integers.
     """
     variables = problem.variables()
     index = {id(variable): j for j, variable in enumerate(variables)}
@@ -472,9 +478,9 @@ class _Factors:
         unknowns; a wrong guess costs time, never truth.
         """
         lines = self.columns if transposed else self.rows
-        denominator = 1
+        denominator, probe = 1, 1
         while True:
-            residual, digits, probe = [denominator * b for b in right], [], 1
+            residual, digits = [denominator * b for b in right], []
             while any(residual):
                 digit = self._backward(residual) if transposed else self._forward(residual)
                 digits.append(digit)
@@ -486,7 +492,8 @@ class _Factors:
                 if len(digits) == probe and any(residual):
                     missing = _denominator(digits)
                     if missing > 1:
-                        denominator *= missing
+                        # Later guesses see more digits: none can repeat a mistake for ever.
+                        denominator, probe = denominator * missing, 2 * probe
                         break
                     probe = max(probe + 1, probe * 5 // 4)
             else:
@@ -539,12 +546,13 @@ def _denominator(digits: list[list[int]]) -> int:
     total = _assemble(sum(w * x for w, x in zip(weights, d, strict=True)) for d in digits)
     a: int = _P ** len(digits)
     b, s, t = total % a, 0, 1
-    while b:
+    best, found = 1 << _SURE, 1  # a quotient as large as this is chance once in 2 ** _SURE
+    while b and a > best:
         quotient, rest = divmod(a, b)
-        if quotient >> _SURE:  # as large as this by chance once in 2 ** _SURE
-            return abs(t)
+        if quotient > best:
+            best, found = quotient, abs(t)
         a, b, s, t = b, rest, t, s - quotient * t
-    return 1
+    return found
 
 
 def _least(ratios: Iterable[tuple[int, int, int]]) -> int | None:

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from dlopt import __version__, arithmetic
+from dlopt import arithmetic
 from dlopt.cli.console import Exit, code_of, out, print_json, progress, quiet_solvers, tell
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.result import Limits
+from dlopt.version import __version__
 
 app = typer.Typer(
     name="dlopt",

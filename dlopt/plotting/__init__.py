@@ -1,7 +1,7 @@
 """Pictures of plans: `plot` draws one and may write it to a file.
 
 The drawings need matplotlib (``pip install 'dlopt[plot]'``), which is imported on use. They use
-neither pyplot nor a window system, so they work in servers, threads and batch jobs alike.
+neither pyplot nor a window system, so they work in servers and batch jobs alike.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import threading
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ SUFFIXES = (".svg", ".png", ".pdf")
 
 DPI = 200
 """Dots per inch of PNG files, and of whatever is too dense to be drawn as vectors."""
+
+_SETTINGS = threading.Lock()
 
 
 def plot(
@@ -83,7 +86,7 @@ def plot(
         raise NotApplicableError(f"no drawing of {problem!r}, only of {', '.join(PROBLEMS)}")
     _require_matplotlib()
     stem = importlib.import_module(f"dlopt.plotting.{problem}")
-    with _settings():
+    with _SETTINGS, _settings():
         figure: Figure = stem.draw(
             instance, solution, title=title, note=note, violations=violations
         )
@@ -109,8 +112,9 @@ def _require_matplotlib() -> None:
 def _settings() -> Any:
     """Return a context with matplotlib's own defaults, whatever the user has configured.
 
-    It puts the user's settings back afterwards. Without a fixed salt the identifiers in an SVG
-    differ between runs; font type 42 is what journals ask for.
+    It puts the user's settings back afterwards; they belong to the whole process, which is why
+    one thread at a time may draw. Without a fixed salt the identifiers in an SVG differ between
+    runs; font type 42 is what journals ask for.
     """
     import matplotlib.style
 

@@ -6,123 +6,32 @@ room and share a page when there is not. All bars of a kind are one collection.
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
-from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
-from dlopt.arithmetic import Number
-
-# Okabe and Ito's colours, which people with any common colour blindness can tell apart.
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
-INK, FAINT, GRID = "#222222", "#767676", "#DDDDDD"
+from dlopt.plotting.looks import FAINT, GRID, INK, Bar, Look, Mark, Row, fitted, instant, text_width
 
 WIDTH = 7.2
 """Inches: two columns of a paper."""
-TALLEST = 7.5
+TALLEST = 6.0
 """Inches that the rows which may shrink share at the most."""
-ROW, LEGIBLE, DENSE = 0.34, 0.15, 0.0125
+ROW, LEGIBLE, DENSE = 0.32, 0.15, 0.01
 """Inches of a row: at its best; the least for text and hatching; the least for vectors."""
+GRAIN = 0.005
+"""Inches that rows are whole multiples of, lest thin ones blur unevenly at 200 dots per inch."""
 
 _TITLE, _TEXT, _SMALL = 10.0, 8.5, 7.5
 _LINE = 0.165
-
-
-class Bar(NamedTuple):
-    """A stretch of time on a row, with a text that is written if it fits.
-
-    `shade` chooses among the faces of its look, modulo their number.
-    """
-
-    row: int
-    start: float
-    end: float
-    text: str = ""
-    shade: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How the bars of one kind look.
-
-    Parameters
-    ----------
-    name : str
-        Identifier of the group in an SVG.
-    label : str
-        In the legend; empty for none.
-    faces : tuple of str
-        Colours to alternate between.
-    edge : str, optional
-        Colour of outline and hatching; the face itself if absent.
-    hatch : str, optional
-        Left out where rows are too thin for it.
-    ink : str
-        Colour of the texts.
-    outline : float
-        Width of the outline in points.
-    """
-
-    name: str
-    label: str
-    faces: tuple[str, ...]
-    edge: str | None = None
-    hatch: str | None = None
-    ink: str = INK
-    outline: float = 0.3
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A resource; a `firm` row keeps its height however many others there are."""
-
-    label: str
-    firm: bool = False
-    faint: bool = False
-
-
-class Mark(NamedTuple):
-    """An instant that matters, drawn over all rows and named above them."""
-
-    time: float
-    text: str
-    colour: str = INK
-    dashed: bool = False
-
-
-def brief(number: Number, digits: int = 4) -> str:
-    """Return a decimal for a picture; integers of up to nine digits are not broken up.
-
-    Examples
-    --------
-    >>> brief(13 / 8), brief(123456.7), brief(2e-7 / 3)
-    ('1.625', '123457', '6.667e-08')
-    """
-    value = float(number)
-    if 10 ** (digits - 1) <= abs(value) < 1e9:
-        return f"{value:.0f}"
-    return f"{value:.{digits}g}"
-
-
-def clean(text: str, most: int = 80) -> str:
-    """Return text on one line, cut to length, without characters that a file cannot hold."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= most else line[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
-
-
-def text_width(text: str, size: float) -> float:
-    """Return the width of a text in inches."""
-    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)
-    return float(width) / 72
 
 
 class Gantt:
@@ -133,7 +42,7 @@ class Gantt:
     rows : sequence of Row
         From top to bottom.
     span : (float, float)
-        The time axis; bars beyond it are cut off.
+        The time axis, of positive length; bars beyond it are cut off.
     axis : str
         Title of the vertical axis; for a chart whose labels do not say what the rows are.
     """
@@ -142,16 +51,23 @@ class Gantt:
         self.rows, self.span = rows, span
         shrinking = sum(not row.firm for row in rows)
         self.pitch = min(ROW, TALLEST / max(shrinking, 1))
-        self.heights = np.array([ROW if row.firm else self.pitch for row in rows])
-        self.tops = np.concatenate(([0.0], np.cumsum(self.heights)))
-        self.centres = (self.tops[:-1] + self.tops[1:]) / 2
-        self.thin, self.dense = self.pitch < LEGIBLE, self.pitch < DENSE
-        # Air between rows: it would only blur them where a row is hardly wider than a line.
-        filled = 1.0 if self.dense else 0.92 if self.thin else 0.76
-        self.halves = self.heights / 2 * np.where([row.firm for row in rows], 0.76, filled)
-        labels = max(text_width(row.label, _TEXT) for row in rows)
+        self.dense = self.pitch < DENSE
+        if not self.dense:
+            self.pitch = math.floor(self.pitch / GRAIN + 1e-6) * GRAIN
+        self.thin = self.pitch < LEGIBLE - 1e-9
+        self.firm = np.array([row.firm for row in rows])
+        self.heights = np.where(self.firm, ROW, self.pitch)
+        self.bottoms = np.cumsum(self.heights)
+        self.tops = self.bottoms - self.heights
+        # Air between rows: the thinner they are, the more of them it would take.
+        gap = 0.0 if self.pitch < 6 * GRAIN else 2 * GRAIN if self.thin else 0.24 * self.pitch
+        self.gaps = np.where(self.firm, 0.24 * ROW, gap)
+        # To measure a text takes long; the widest label is among the longest.
+        longest = heapq.nlargest(16, (row.label for row in rows), key=len)
+        labels = max(text_width(label, _TEXT) for label in longest)
         self.left = labels + (0.42 if axis else 0.2)
-        self.inches = WIDTH - self.left - 0.22
+        self.inches = WIDTH - self.left - 0.24
+        self.scale = self.inches / (span[1] - span[0])
         self.marks: list[Mark] = []
         self.looks: dict[str, Look] = {}
         self.figure = Figure(figsize=(WIDTH, 1))
@@ -165,19 +81,23 @@ class Gantt:
         if not drawn:
             return
         rows = np.array([bar.row for bar in drawn])
-        low, high = self.centres[rows] - self.halves[rows], self.centres[rows] + self.halves[rows]
+        high = self.tops[rows] + self.gaps[rows] / 2
+        low = high + self.heights[rows] - self.gaps[rows]
         start = np.array([bar.start for bar in drawn])
         end = np.array([bar.end for bar in drawn])
         corners = [(start, low), (start, high), (end, high), (end, low)]
+        polygons: Any = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
         faces = [look.faces[bar.shade % len(look.faces)] for bar in drawn]
         bundle = PolyCollection(
-            np.stack([np.stack(corner, axis=1) for corner in corners], axis=1),
+            polygons,
             facecolors=look.faces if len(look.faces) == 1 else faces,
             edgecolors=look.edge or "face",
             linewidths=0.0 if self.dense else look.outline,
             hatch=None if self.thin else look.hatch,
             # Thousands of rows share a pixel; blending them one by one would wash them out.
-            antialiaseds=not self.dense,
+            antialiaseds=not self.dense or bool(self.firm[rows].all()),
+            # Where bars are far narrower than a pixel, snapping would drop most of them.
+            snap=False if self.dense else None,
             zorder=1,
             gid=look.name,
             label=look.label,
@@ -185,127 +105,162 @@ class Gantt:
         self.axes.add_collection(bundle, autolim=False)
         if look.label:
             self.looks.setdefault(look.label, look)
-        self._texts(look, [drawn[i] for i in self._roomy(rows, start, end)])
+        # Most bars of a large chart are out of the question before their text is measured.
+        roomy = (self.heights[rows] > LEGIBLE - 1e-9) & ((end - start) * self.scale > 0.08)
+        self._texts(look, [drawn[i] for i in np.flatnonzero(roomy)])
 
     def mark(self, mark: Mark) -> None:
         """Draw a vertical line; an instant beyond the axis is only named, at its end."""
         self.marks.append(mark)
         if self.span[0] <= mark.time <= self.span[1]:
-            style = (0, (4, 2.5)) if mark.dashed else "-"
+            style: Any = (0, (4, 2.5)) if mark.dashed else "-"
             line = self.axes.axvline(mark.time, color=mark.colour, lw=1.1, ls=style, zorder=2.2)
             line.set_label(mark.text)
 
+    def instant(self, time: float) -> str:
+        """Return a time as precisely as the axis tells it."""
+        return instant(time, self.span[1] - self.span[0])
+
     def rule(self, row: int) -> None:
         """Draw a hairline under a row."""
-        self.axes.axhline(self.tops[row + 1], color="#BBBBBB", lw=0.6, zorder=1.2)
+        self.axes.axhline(self.bottoms[row], color="#BBBBBB", lw=0.6, zorder=1.8)
 
     def finish(self, title: str, subtitle: str, time_axis: str) -> Figure:
         """Put axes, labels and legend around the bars and return the figure."""
-        legend = self._legend_columns()
-        lines = -(-len(self.looks) // legend) if self.looks else 0
-        above = 0.52 + _LINE * (self._mark_labels() or 0)
-        below = 0.5 + 0.19 * lines
-        height = above + float(self.tops[-1]) + below
+        columns = self._legend_columns()
+        inside = float(self.bottoms[-1])
+        above = 0.52 + _LINE * self._mark_labels()
+        below = 0.5 + 0.19 * math.ceil(len(self.looks) / columns)
+        height = above + inside + below
         self.figure.set_size_inches(WIDTH, height)
-        box = (self.left / WIDTH, below / height, self.inches / WIDTH, self.tops[-1] / height)
-        self.axes.set_position(box)
-        self._ticks(time_axis)
-        for text, size, weight, colour, down in (
-            (title, _TITLE, "bold", INK, 0.2),
-            (subtitle, _SMALL, "normal", FAINT, 0.38),
-        ):
-            self.figure.text(
-                self.left / WIDTH, 1 - down / height, text, fontsize=size, fontweight=weight,
-                color=colour, parse_math=False,
-            )  # fmt: skip
-        if self.looks:
-            self.figure.legend(
-                handles=[_swatch(look) for look in self.looks.values()],
-                loc="lower left", bbox_to_anchor=(self.left / WIDTH, 0.02 / height), ncols=legend,
-                frameon=False, fontsize=_SMALL, borderpad=0.1, borderaxespad=0, handlelength=1.6,
-                handleheight=0.9, columnspacing=1.4, handletextpad=0.5, labelcolor=INK,
-            )  # fmt: skip
+        self.axes.set_position(
+            (self.left / WIDTH, below / height, self.inches / WIDTH, inside / height)
+        )
+        self._time_axis(time_axis)
+        self._row_axis()
+        # Bold letters are up to an eighth wider than those that are measured.
+        room = WIDTH - self.left - 0.1
+        title, subtitle = fitted(title, _TITLE, room / 1.15), fitted(subtitle, _SMALL, room)
+        corner: dict[str, Any] = {"x": self.left / WIDTH, "parse_math": False}
+        self.figure.text(
+            y=1 - 0.2 / height, s=title, fontsize=_TITLE, fontweight="bold", color=INK, **corner
+        )
+        self.figure.text(y=1 - 0.38 / height, s=subtitle, fontsize=_SMALL, color=FAINT, **corner)
+        self._legend(columns, (self.left / WIDTH, 0.03 / height))
         return self.figure
 
-    def _roomy(self, rows: np.ndarray, start: np.ndarray, end: np.ndarray) -> Iterable[int]:
-        """Return the bars that have room for at least one digit."""
-        scale = self.inches / (self.span[1] - self.span[0])
-        tall = self.heights[rows] >= LEGIBLE
-        return [int(i) for i in np.flatnonzero(tall & ((end - start) * scale > 0.08))]
-
     def _texts(self, look: Look, bars: Iterable[Bar]) -> None:
-        scale = self.inches / (self.span[1] - self.span[0])
         for bar in bars:
-            room = (bar.end - bar.start) * scale - 0.05
             size = min(_SMALL, self.heights[bar.row] * 72 * 0.6)
-            if bar.text and text_width(bar.text, size) <= room:
+            room = (bar.end - bar.start) * self.scale
+            if bar.text and text_width(bar.text, size) <= room - 0.05:
                 self.axes.text(
-                    (bar.start + bar.end) / 2, self.centres[bar.row], bar.text, fontsize=size,
-                    color=look.ink, ha="center", va="center_baseline", parse_math=False, zorder=2,
-                )  # fmt: skip
+                    (bar.start + bar.end) / 2,
+                    self.tops[bar.row] + self.heights[bar.row] / 2,
+                    bar.text,
+                    fontsize=size,
+                    color=look.ink,
+                    ha="center",
+                    va="center_baseline",
+                    parse_math=False,
+                    zorder=2,
+                )
 
     def _mark_labels(self) -> int:
-        """Write the names of the marks above the rows, those that would collide one line up."""
-        scale = self.inches / (self.span[1] - self.span[0])
+        """Write the names of the marks above the rows; return how many lines they take."""
         taken: list[list[tuple[float, float]]] = []
-        for mark in self.marks:
+        for mark in sorted(self.marks):
             width = text_width(mark.text, _SMALL)
-            centre = (mark.time - self.span[0]) * scale
-            left = min(max(centre - width / 2, 0.0), self.inches - width)
-            for level, others in enumerate([*taken, []]):  # noqa: B007
-                if all(left > b + 0.1 or left + width < a - 0.1 for a, b in others):
-                    break
-            taken += [[]] * (level == len(taken))
-            taken[level] = [*taken[level], (left, left + width)]
+            end = self.inches + 0.14
+            left = min(max((mark.time - self.span[0]) * self.scale - width / 2, 0.0), end - width)
+            level = 0
+            while level < len(taken) and any(
+                left < other[1] + 0.12 and other[0] < left + width + 0.12 for other in taken[level]
+            ):
+                level += 1
+            if level == len(taken):
+                taken.append([])
+            taken[level].append((left, left + width))
             self.axes.annotate(
-                mark.text, (left / self.inches, 1), (0, 3 + level * _LINE * 72),
-                xycoords="axes fraction", textcoords="offset points", fontsize=_SMALL,
-                color=mark.colour, ha="left", va="bottom", parse_math=False,
-            )  # fmt: skip
+                mark.text,
+                (left / self.inches, 1),
+                (0, 3 + level * _LINE * 72),
+                xycoords="axes fraction",
+                textcoords="offset points",
+                fontsize=_SMALL,
+                color=mark.colour,
+                va="bottom",
+                parse_math=False,
+            )
         return len(taken)
 
-    def _ticks(self, time_axis: str) -> None:
-        axes = self.axes
-        axes.set_xlim(*self.span)
-        axes.set_ylim(self.tops[-1], 0)
-        axes.set_xlabel(time_axis, fontsize=_TEXT, color=INK, parse_math=False)
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 2.5, 5, 10]))
-        axes.ticklabel_format(axis="x", useOffset=False)
+    def _time_axis(self, title: str) -> None:
+        axes, (left, right) = self.axes, self.span
+        axes.set_xlim(left, right)
+        axes.set_xlabel(title, fontsize=_TEXT, color=INK, parse_math=False)
+        # Times may count seconds since 1970: fewer ticks, but whole numbers rather than offsets.
+        widest = text_width(self.instant(right), _TEXT) + 0.35
+        ticks = max(2, min(9, int(self.inches / widest)))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=ticks, steps=[1, 2, 5, 10]))
+        plain = right - left >= 1e-4 and right < 1e15
+        axes.ticklabel_format(axis="x", style="plain" if plain else "sci", useOffset=False)
+        axes.xaxis.get_offset_text().set(fontsize=_SMALL, color=INK)
         axes.tick_params(axis="x", labelsize=_TEXT, color=FAINT, labelcolor=INK, length=3)
-        axes.tick_params(axis="y", length=0, pad=5)
         axes.grid(axis="x", color=GRID, lw=0.6)
         axes.set_axisbelow(True)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.spines["bottom"].set_color(FAINT)
-        shown = self._labelled()
-        axes.set_yticks(self.centres[shown], [self.rows[i].label for i in shown])
-        for i, label in zip(shown, axes.get_yticklabels(), strict=True):
+
+    def _row_axis(self) -> None:
+        """Label all rows if there is room, else every 2nd, 5th, 10th, ..., but always firm ones."""
+        steps = (base * 10**power for power in range(8) for base in (1, 2, 5))
+        step = next(step for step in steps if step * self.pitch > LEGIBLE - 1e-9)
+        others = np.flatnonzero(~self.firm)[::step]
+        shown = sorted({*np.flatnonzero(self.firm).tolist(), *others.tolist()})
+        self.axes.set_ylim(float(self.bottoms[-1]), 0)
+        self.axes.tick_params(axis="y", length=0, pad=5)
+        middles = self.tops + self.heights / 2
+        self.axes.set_yticks(middles[shown], [self.rows[i].label for i in shown])
+        for i, label in zip(shown, self.axes.get_yticklabels(), strict=True):
             label.set(fontsize=_TEXT, color=FAINT if self.rows[i].faint else INK)
             label.set_parse_math(False)
-
-    def _labelled(self) -> list[int]:
-        """Return the rows to label: all if there is room, else every 2nd, 5th, 10th, ..."""
-        steps = (base * 10**power for power in range(8) for base in (1, 2, 5))
-        step = next(step for step in steps if step * self.pitch >= LEGIBLE)
-        thin = [i for i, row in enumerate(self.rows) if not row.firm]
-        return sorted({i for i, row in enumerate(self.rows) if row.firm} | set(thin[::step]))
 
     def _legend_columns(self) -> int:
         """Return the most columns in which the legend is no wider than the axes."""
         widths = [text_width(label, _SMALL) + 0.38 for label in self.looks]
-        for columns in range(len(widths), 1, -1):
-            lines = -(-len(widths) // columns)
-            parts = [widths[i : i + lines] for i in range(0, len(widths), lines)]
-            if sum(max(part) for part in parts) <= self.inches:
+        for lines in range(1, len(widths)):
+            # Matplotlib fills columns one by one, the first ones with one entry more.
+            columns = math.ceil(len(widths) / lines)
+            if sum(max(part) for part in np.array_split(widths, columns)) <= self.inches:
                 return columns
         return 1
 
+    def _legend(self, columns: int, corner: tuple[float, float]) -> None:
+        # A tuple of patches is drawn side by side, which the stubs of `legend` do not know.
+        swatches: Any = [tuple(self._swatches(look)) for look in self.looks.values()]
+        self.figure.legend(
+            swatches,
+            list(self.looks),
+            handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
+            loc="lower left",
+            bbox_to_anchor=corner,
+            ncols=columns,
+            frameon=False,
+            fontsize=_SMALL,
+            labelcolor=INK,
+            borderpad=0.1,
+            borderaxespad=0,
+            handlelength=1.6,
+            handleheight=0.9,
+            handletextpad=0.5,
+            columnspacing=1.4,
+        )
 
-def _swatch(look: Look) -> Patch:
-    return Patch(
-        facecolor=look.faces[0],
-        edgecolor=look.edge or look.faces[0],
-        hatch=look.hatch,
-        linewidth=look.outline,
-        label=look.label,
-    )
+    def _swatches(self, look: Look) -> Iterable[Patch]:
+        for face in look.faces:
+            yield Patch(
+                facecolor=face,
+                edgecolor=look.edge or face,
+                hatch=None if self.thin else look.hatch,
+                linewidth=look.outline,
+            )

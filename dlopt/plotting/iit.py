@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matplotlib.figure import Figure
 
 from dlopt.arithmetic import Number, shown
 from dlopt.errors import NotApplicableError
-from dlopt.plotting.gantt import BLUE, INK, ORANGE, VERMILLION, Bar, Gantt, Look, Mark, Row
-from dlopt.plotting.gantt import brief, clean
+from dlopt.plotting.gantt import Gantt
+from dlopt.plotting.looks import (
+    BLUE,
+    FAINT,
+    ORANGE,
+    VERMILLION,
+    Bar,
+    Look,
+    Mark,
+    Row,
+    brief,
+    clean,
+)
 from dlopt.problems.iit import Chunk, Instance, Solution, objective
 from dlopt.result import Violation
 
@@ -19,14 +30,17 @@ MANY = 40
 """Above this number of nodes those that get no load share one row."""
 
 BUSY = Look("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
-UNUSED = Look("unused", "gets no load", ("#F6F6F6",), ink="#767676")
-DONE = Look("done", "done", ("#F1F6FA",))
+BUSY_UNUSED = Look("busy-unused", BUSY.label, ("#F6F6F6",), "#DCDCDC", "/////", outline=0)
+UNUSED = Look("unused", "gets no load", ("#FBFBFB",), "#CFCFCF", ink=FAINT, outline=0.5)
+SUMMARY = Look("summary", "", UNUSED.faces, UNUSED.edge, ink=FAINT, outline=0.5)
 IDLE = Look("idle", "inserted idle time", ("#FBF2A6",))
 SENDING = Look("transmission", "transmission", (ORANGE, "#F4C86A"))
 RECEIVING = Look("receive", "transmission", SENDING.faces)
-COMPUTING = Look("computation", "computation (with its load)", (BLUE,), ink="#FFFFFF")
-SETUP_CM = Look("setup-transmission", "its set-up", ("#8F5A00",))
-SETUP_CP = Look("setup-computation", "set-up of a computation", ("#00304D",))
+SETUP_CM = Look("setup-transmission", "transmission set-up", ("#8F5A00",))
+COMPUTING = Look("computation", "computation", (BLUE,), ink="#FFFFFF")
+COMPUTING_LOADS = replace(COMPUTING, label="computation, with its load")
+SETUP_CP = Look("setup-computation", "computation set-up", ("#00304D",))
+DONE = Look("done", "done", ("#E3EEF6",))
 BROKEN = Look("violation", "breaks a rule", ("none",), VERMILLION, outline=1.4)
 
 
@@ -104,20 +118,24 @@ class _Drawing:
         self.nodes, self.left_out = self._nodes()
         self.row = {node: row for row, node in enumerate(self.nodes, start=1)}
         self.left, self.right = self._span()
+        # Rounding errors of floats and solvers are no idle time.
+        self.instant = 1e-6 * (self.right - self.left)
         self.chart = Gantt(self._rows(), (self.left, self.right), self._axis())
 
     def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
         chart, cluster = self.chart, self.instance.cluster
         chart.rule(0)
-        chart.bars(BUSY, self._busy())
-        chart.bars(UNUSED, self._unused())
+        chart.bars(BUSY, self._busy(used=True))
+        chart.bars(BUSY_UNUSED, self._busy(used=False))
         chart.bars(IDLE, self._idle())
         chart.bars(SENDING, self._sending())
         chart.bars(RECEIVING, self._receiving())
         chart.bars(SETUP_CM, self._sending_setups(float(cluster.theta_cm)))
-        chart.bars(COMPUTING, self._computing())
+        chart.bars(COMPUTING if chart.thin else COMPUTING_LOADS, self._computing())
         chart.bars(SETUP_CP, self._computing_setups(float(cluster.theta_cp)))
         chart.bars(DONE, self._done())
+        chart.bars(UNUSED, self._unused())
+        chart.bars(SUMMARY, self._summary())
         chart.bars(BROKEN, self._broken(violations))
         for mark in self._marks():
             chart.mark(mark)
@@ -141,17 +159,15 @@ class _Drawing:
         return order + unknown, left_out
 
     def _rows(self) -> list[Row]:
-        many = len(self.nodes) > MANY
+        word = "" if len(self.nodes) > MANY else "node "
         rows = [Row("channel", firm=True)]
-        for node in self.nodes:
-            label = f"{node}" if many else f"node {node}"
-            rows.append(Row(label, faint=node not in self.by_node))
+        rows += [Row(f"{word}{node}", faint=node not in self.by_node) for node in self.nodes]
         if self.left_out:
             rows.append(Row("unused", firm=True, faint=True))
         return rows
 
     def _axis(self) -> str:
-        return "node, in the order of ready times" if len(self.nodes) > MANY else ""
+        return "nodes, in the order of their ready times" if len(self.nodes) > MANY else ""
 
     def _span(self) -> tuple[float, float]:
         """Return the time axis: from 0 unless that squeezes the plan into a corner."""
@@ -166,18 +182,21 @@ class _Drawing:
     def _ready(self, node: int) -> float:
         return self.ready[node] if 0 <= node < len(self.ready) else self.left
 
-    def _busy(self) -> Iterator[Bar]:
+    def _busy(self, used: bool) -> Iterator[Bar]:
         for node, row in self.row.items():
             until = min(self._ready(node), self.completion)
-            if until > self.left:
+            if until > self.left and used == (node in self.by_node):
                 yield Bar(row, self.left, until)
 
     def _unused(self) -> Iterator[Bar]:
         for node, row in self.row.items():
             if node not in self.by_node and self._ready(node) < self.completion:
                 yield Bar(row, self._ready(node), self.completion)
+
+    def _summary(self) -> Iterator[Bar]:
+        """Yield the one bar of all the nodes that have no row of their own."""
         if self.left_out:
-            text = f"{self.left_out:,} nodes unused" if self.left_out > 1 else "1 node unused"
+            text = f"{self.left_out:,} node{'s' * (self.left_out > 1)} unused"
             yield Bar(len(self.nodes) + 1, self.left, self.completion, text)
 
     def _idle(self) -> Iterator[Bar]:
@@ -185,17 +204,16 @@ class _Drawing:
         for node, chunks in self.by_node.items():
             free = self._ready(node)
             for chunk in chunks:
-                if chunk.sent > free:
+                if chunk.sent - free > self.instant:
                     yield Bar(self.row[node], free, chunk.sent)
-                if chunk.begun > chunk.received:
+                if chunk.begun - chunk.received > self.instant:
                     yield Bar(self.row[node], chunk.received, chunk.begun)
                 free = max(free, chunk.done)
 
     def _done(self) -> Iterator[Bar]:
         for node, chunks in self.by_node.items():
             end = max(chunk.done for chunk in chunks)
-            # Equal finishes differ in floats by a rounding error, which is no idle time.
-            if self.completion - end > 1e-6 * (self.right - self.left):
+            if self.completion - end > self.instant:
                 yield Bar(self.row[node], end, self.completion)
 
     def _sending(self) -> Iterator[Bar]:
@@ -228,11 +246,11 @@ class _Drawing:
                 yield Bar(rows[broken.resource], float(broken.start), float(broken.end))
 
     def _marks(self) -> Iterator[Mark]:
-        yield Mark(self.completion, f"completion {brief(self.completion, 6)}")
+        yield Mark(self.completion, f"completion {self.chart.instant(self.completion)}")
         deadline = self.instance.absolute_deadline
         if deadline is not None:
             beyond = " \N{RIGHTWARDS ARROW}" if float(deadline) > self.right else ""
-            text = f"deadline {brief(deadline, 6)}{beyond}"
+            text = f"deadline {self.chart.instant(float(deadline))}{beyond}"
             yield Mark(float(deadline), text, VERMILLION, dashed=True)
 
     def _subtitle(self, note: str, broken: int) -> str:

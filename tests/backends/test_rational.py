@@ -7,10 +7,11 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from operator import neg
 
 import pulp
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.backends.rational import (
@@ -97,39 +98,62 @@ def all_basic_values(program: LinearProgram) -> Iterator[Fraction]:
 
 
 @st.composite
-def problems(draw: st.DrawFn, most: int = 5, boxed: bool = False) -> pulp.LpProblem:
+def programs(
+    draw: st.DrawFn, most: int = 5, boxed: bool = False, ranged: bool = False
+) -> LinearProgram:
     """Draw a program around a feasible point and feasible multipliers, often degenerate."""
     n, m = draw(st.integers(1, most)), draw(st.integers(0, most))
-    sense = draw(st.sampled_from([1, -1]))
-    problem = pulp.LpProblem("drawn", sense)
     kinds = ["box"] if boxed else ["lower", "upper", "box", "fixed", "free"]
-    variables, point, costs = [], [], []
-    for j in range(n):
-        kind, value = draw(st.sampled_from(kinds)), draw(numbers)
-        low = None if kind in ("upper", "free") else value - (kind != "fixed") * draw(positive)
-        high = None if kind in ("lower", "free") else value + (kind != "fixed") * draw(positive)
-        variables.append(problem.add_variable(f"x{j}", low, high))
-        point.append(value)
-        cost = draw({"lower": positive, "upper": positive.map(lambda c: -c)}.get(kind, numbers))
-        costs.append(F(0) if kind == "free" else cost)
-    rows = []
+    row_kinds = ["lower", "upper", "fixed", *["box"] * ranged]
+    point = draw(st.lists(numbers, min_size=n, max_size=n))
+    sides = [_side(draw, draw(st.sampled_from(kinds)), value) for value in point]
+    costs = [weight for _, weight in sides]
+    rows, row_bounds = [], []
     for _ in range(m):
         row = draw(st.lists(numbers, min_size=n, max_size=n))
-        kind, price, slack = draw(st.sampled_from([1, 0, -1])), draw(positive), draw(positive)
-        price *= kind or draw(st.sampled_from([1, -1]))
+        activity = sum((a * v for a, v in zip(row, point, strict=True)), F(0))
+        bounds, price = _side(draw, draw(st.sampled_from(row_kinds)), activity)
         costs = [c + price * a for c, a in zip(costs, row, strict=True)]
-        side = sum((a * v for a, v in zip(row, point, strict=True)), F(0)) - kind * slack
-        expression = pulp.LpAffineExpression(list(zip(variables, row, strict=True)))
-        rows.append(pulp.LpConstraint(expression, kind, rhs=side))
-    # The dot product of a program without costs would be no objective at all for PuLP.
-    terms = [(v, sense * c) for v, c in zip(variables, costs, strict=True)]
-    problem += pulp.LpAffineExpression(terms, constant=draw(numbers))
-    for row in rows:
-        problem += row
+        rows.append(tuple(enumerate(row)))
+        row_bounds.append(bounds)
+    return LinearProgram(
+        n,
+        tuple(costs),
+        tuple(rows),
+        tuple(row_bounds),
+        tuple(bounds for bounds, _ in sides),
+        offset=draw(numbers),
+        sense=draw(st.sampled_from([1, -1])),
+    )
+
+
+def _side(
+    draw: st.DrawFn, kind: str, value: Fraction
+) -> tuple[tuple[Fraction | None, Fraction | None], Fraction]:
+    """Draw bounds around a value, and a weight that may lean on them."""
+    if kind == "fixed":
+        return (value, value), draw(numbers)
+    low = None if kind in ("upper", "free") else value - draw(positive)
+    high = None if kind in ("lower", "free") else value + draw(positive)
+    weights = {"lower": positive, "upper": positive.map(neg), "free": st.just(F(0))}
+    return (low, high), draw(weights.get(kind, numbers))
+
+
+def to_pulp(program: LinearProgram) -> pulp.LpProblem:
+    """Write a program without ranges for PuLP."""
+    problem = pulp.LpProblem("drawn", program.sense)
+    x = [problem.add_variable(f"x{j}", *b) for j, b in enumerate(program.column_bounds)]
+    costs = [(v, program.sense * c) for v, c in zip(x, program.costs, strict=True)]
+    problem += pulp.LpAffineExpression(costs, constant=program.offset)
+    for row, (low, high) in zip(program.rows, program.row_bounds, strict=True):
+        sense = 0 if low == high else 1 if high is None else -1
+        expression = pulp.LpAffineExpression([(x[j], a) for j, a in row], constant=0)
+        problem += pulp.LpConstraint(expression, sense, rhs=high if low is None else low)
     return problem
 
 
 def solved(problem: pulp.LpProblem) -> tuple[LinearProgram, list[BasisStatus], list[BasisStatus]]:
+    """Solve in floats, and give the program with the basis found."""
     assert problem.solve(pulp.HiGHS(msg=False)) == pulp.LpStatusOptimal
     return (from_pulp(problem), *statuses_from_highs(problem.solverModel))
 
@@ -166,11 +190,13 @@ def production() -> LinearProgram:
 # --- properties -----------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=300)
-@given(problems())
-def test_an_optimal_basis_of_highs_becomes_a_proof(problem: pulp.LpProblem) -> None:
-    program, columns, rows = solved(problem)
+@pytest.mark.property
+@given(programs())
+def test_an_optimal_basis_of_highs_becomes_a_proof(program: LinearProgram) -> None:
+    problem = to_pulp(program)
+    converted, columns, rows = solved(problem)
     certificate = certify(program, columns, rows)
+    assert converted == program
     assert certificate is not None
     assert verify(program, certificate)
     assert is_proof(program, certificate)
@@ -178,57 +204,49 @@ def test_an_optimal_basis_of_highs_becomes_a_proof(problem: pulp.LpProblem) -> N
     assert float(certificate.value) == pytest.approx(found, rel=1e-6, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=200)
-@given(problems(), st.data())
-def test_any_basis_is_repaired_to_the_same_optimum(
-    problem: pulp.LpProblem, data: st.DataObject
-) -> None:
-    program, columns, rows = solved(problem)
-    best = certify(program, columns, rows)
-    any_status = st.sampled_from(BasisStatus)
-    anywhere = [data.draw(any_status) for _ in (*columns, *rows)]
-    repaired = certify(program, anywhere[: len(columns)], anywhere[len(columns) :], max_pivots=999)
-    assert best is not None
-    assert repaired is not None
-    assert repaired.value == best.value
-    assert is_proof(program, repaired)
+@pytest.mark.property
+@given(programs(ranged=True), st.data())
+def test_any_basis_is_repaired_to_an_optimum(program: LinearProgram, data: st.DataObject) -> None:
+    size = program.columns + len(program.rows)
+    status = data.draw(st.lists(st.sampled_from(BasisStatus), min_size=size, max_size=size))
+    certificate = certify(
+        program, status[: program.columns], status[program.columns :], max_pivots=10_000
+    )
+    assert certificate is not None
+    assert is_proof(program, certificate)
 
 
-@settings(deadline=None, max_examples=100)
-@given(problems(most=3, boxed=True))
-def test_the_value_is_that_of_the_best_of_all_bases(problem: pulp.LpProblem) -> None:
-    program, columns, rows = solved(problem)
-    certificate = certify(program, columns, rows)
+@pytest.mark.property
+@given(programs(most=3, boxed=True, ranged=True))
+def test_the_value_is_that_of_the_best_of_all_bases(program: LinearProgram) -> None:
+    certificate = certify(program, [LOWER] * program.columns, [BASIC] * len(program.rows))
     values = [*all_basic_values(program)]
     assert certificate is not None
     assert certificate.value == (min(values) if program.sense == 1 else max(values))
 
 
-@settings(deadline=None, max_examples=300)
-@given(problems(), st.data())
+@pytest.mark.property
+@given(programs(ranged=True), st.data())
 def test_a_corrupted_certificate_passes_only_if_it_is_another_proof(
-    problem: pulp.LpProblem, data: st.DataObject
+    program: LinearProgram, data: st.DataObject
 ) -> None:
-    program, columns, rows = solved(problem)
-    certificate = certify(program, columns, rows)
+    certificate = certify(program, [LOWER] * program.columns, [BASIC] * len(program.rows))
     assert certificate is not None
     change = data.draw(numbers.filter(bool))
     assert not verify(program, replace(certificate, value=certificate.value + change))
-    for field in ("primal", "dual"):
-        vector = list(getattr(certificate, field))
-        if not vector:
-            continue
-        k = data.draw(st.integers(0, len(vector) - 1))
-        vector[k] += change
-        corrupted = Certificate(
-            certificate.value,
-            tuple(vector) if field == "primal" else certificate.primal,
-            tuple(vector) if field == "dual" else certificate.dual,
-        )
-        # Optima need not be unique, so the oracle decides; a priced change is always refused.
+    # Optima need not be unique, so the oracle decides; a change with a cost is always refused.
+    k = data.draw(st.integers(0, program.columns - 1))
+    corrupted = replace(certificate, primal=_changed(certificate.primal, k, change))
+    assert verify(program, corrupted) == is_proof(program, corrupted)
+    assert not (program.costs[k] and verify(program, corrupted))
+    if program.rows:
+        k = data.draw(st.integers(0, len(program.rows) - 1))
+        corrupted = replace(certificate, dual=_changed(certificate.dual, k, change))
         assert verify(program, corrupted) == is_proof(program, corrupted)
-        if field == "primal" and program.costs[k]:
-            assert not verify(program, corrupted)
+
+
+def _changed(vector: tuple[Fraction, ...], k: int, change: Fraction) -> tuple[Fraction, ...]:
+    return (*vector[:k], vector[k] + change, *vector[k + 1 :])
 
 
 # --- examples -------------------------------------------------------------------------------
@@ -241,11 +259,9 @@ def test_a_unique_optimum_has_no_other_proof(change: Fraction) -> None:
     assert verify(program, good)
     assert not verify(program, replace(good, value=good.value + change))
     for k in range(2):
-        primal = tuple(v + change * (i == k) for i, v in enumerate(good.primal))
-        assert not verify(program, replace(good, primal=primal))
+        assert not verify(program, replace(good, primal=_changed(good.primal, k, change)))
     for k in range(3):
-        dual = tuple(v + change * (i == k) for i, v in enumerate(good.dual))
-        assert not verify(program, replace(good, dual=dual))
+        assert not verify(program, replace(good, dual=_changed(good.dual, k, change)))
 
 
 def test_a_certificate_of_the_wrong_shape_is_refused() -> None:
@@ -378,6 +394,17 @@ def test_pulp_problems_convert_exactly() -> None:
         offset=F(5, 7),
         sense=-1,
     )
+
+
+def test_pulp_rounds_the_right_side_of_its_own_sums() -> None:
+    problem = pulp.LpProblem("sums")
+    x, y = problem.add_variable("x", 0), problem.add_variable("y", 0)
+    problem += x
+    problem += pulp.lpSum([x, y]) >= F(1, 3)
+    problem += sum([x, y]) >= F(1, 3)
+    lost, kept = from_pulp(problem).row_bounds
+    assert lost == (F(1 / 3), None)  # should this fail one day, drop the note in from_pulp
+    assert kept == (F(1, 3), None)
 
 
 @pytest.mark.parametrize("constant", [None, F(2, 3)])

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from dlopt.arithmetic import Number, field
@@ -74,7 +75,7 @@ def estimate(cluster: Cluster, ready: Sequence[Number], load: Number, n: int) ->
     # Every load is linear in the first: load_i = slope_i x - offset_i.
     slope, offset = cast(1), cast(0)
     slopes, offsets = [slope], [offset]
-    for before, after in zip(unit_times, unit_times[1:], strict=False):
+    for before, after in pairwise(unit_times):
         slope = slope * before / (tau + after)
         offset = (offset * before + theta_cm) / (tau + after)
         slopes.append(slope)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from dlopt.arithmetic import exact
@@ -204,6 +203,5 @@ def _promise(
 
 def _same(instant: Any, deadline: Any) -> Any:
     """Return an instant so that its difference to an exact deadline is a fraction."""
-    return (
-        instant if isinstance(deadline, float) or isinstance(instant, float) else Fraction(instant)
-    )
+    floating = isinstance(deadline, float) or isinstance(instant, float)
+    return instant if floating else exact(instant)

@@ -1,0 +1,133 @@
+"""The vocabulary of charts: colours, kinds of bars, rows, marks, and how numbers are written."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
+from dlopt.arithmetic import Number
+
+# Okabe and Ito's colours, which people with any common colour blindness can tell apart.
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+INK, FAINT, GRID = "#222222", "#6E6E6E", "#DDDDDD"
+
+
+class Bar(NamedTuple):
+    """A stretch of time on a row, with a text that is written if it fits.
+
+    `shade` chooses among the faces of its look, modulo their number.
+    """
+
+    row: int
+    start: float
+    end: float
+    text: str = ""
+    shade: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the bars of one kind look.
+
+    Parameters
+    ----------
+    name : str
+        Identifier of the group in an SVG.
+    label : str
+        In the legend; empty for none.
+    faces : tuple of str
+        Colours to alternate between.
+    edge : str, optional
+        Colour of outline and hatching; the face itself if absent.
+    hatch : str, optional
+        Left out where rows are too thin for it.
+    ink : str
+        Colour of the texts.
+    outline : float
+        Width of the outline in points.
+    """
+
+    name: str
+    label: str
+    faces: tuple[str, ...]
+    edge: str | None = None
+    hatch: str | None = None
+    ink: str = INK
+    outline: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A resource; a `firm` row keeps its height however many others there are."""
+
+    label: str
+    firm: bool = False
+    faint: bool = False
+
+
+class Mark(NamedTuple):
+    """An instant that matters, drawn over all rows and named above them."""
+
+    time: float
+    text: str
+    colour: str = INK
+    dashed: bool = False
+
+
+def brief(number: Number, digits: int = 4) -> str:
+    """Return a decimal for a picture; integers of up to nine digits are not broken up.
+
+    Examples
+    --------
+    >>> brief(13 / 8), brief(123456.7), brief(2e-7 / 3)
+    ('1.625', '123457', '6.667e-08')
+    """
+    value = float(number)
+    if 10 ** (digits - 1) <= abs(value) < 1e9:
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"
+
+
+def instant(time: float, span: float) -> str:
+    """Return a time with as many decimals as tell instants apart on an axis of that length.
+
+    Examples
+    --------
+    >>> instant(1e9 + 24, 25.0), instant(152 / 15, 14.0), instant(805.4987, 1000.0)
+    ('1000000024', '10.133', '805.5')
+    """
+    if not 1e-4 <= span < 1e15 or abs(time) >= 1e15:
+        return f"{time:.6g}"
+    text = f"{time:.{max(0, 5 - math.ceil(math.log10(span)))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def clean(text: str, most: int = 200) -> str:
+    r"""Return text on one line, cut to length, without characters that a file cannot hold.
+
+    Examples
+    --------
+    >>> clean("a\tb\x00 c"), len(clean("a" * 1000))
+    ('a b c', 200)
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= most else line[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def text_width(text: str, size: float) -> float:
+    """Return the width of a text in inches."""
+    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)
+    return float(width) / 72
+
+
+def fitted(text: str, size: float, room: float) -> str:
+    """Return as much of a text as fits into `room` inches."""
+    whole = text
+    while text and text_width(text, size) > room:
+        text = text[:-2] + "\N{HORIZONTAL ELLIPSIS}" if len(text) > 2 else ""
+    return text if text == whole else text[:-1].rstrip() + text[-1:]

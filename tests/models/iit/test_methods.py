@@ -1,0 +1,176 @@
+"""The exact methods: smallest cases, limits, solvers, refusals."""
+
+import pulp
+import pytest
+
+from dlopt import Limits, NotApplicableError, SolverError, Status, generate, solve
+from dlopt.backends.pulp import optimise
+from dlopt.heuristics.iit.methods import edf_iit_2, opr
+from dlopt.models.iit import fluid
+from dlopt.models.iit.methods import bound_fluid, exact_plan
+from dlopt.models.iit.prefix import Prefixes
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Instance, violations
+
+THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
+DIFFERENT = Instance(Cluster(3, tau=(1, 2, 1), chi=(3, 1, 2)), (0, 1, 4), load=5)
+
+
+@pytest.mark.parametrize("formulation", ["sequence", "prefix", "order"])
+def test_one_node(formulation):
+    instance = Instance(Cluster(1, tau=2, chi=3, theta_cm=1, theta_cp=4), (7,), load=2)
+    found = exact_plan(instance, formulation=formulation)
+    assert found.value == 7 + 1 + 4 + 2 * 5
+
+
+@pytest.mark.parametrize("formulation", ["sequence", "prefix"])
+def test_a_deadline_that_nothing_meets_is_infeasible_with_the_load_that_can_be_done(formulation):
+    instance = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, absolute_deadline=4)
+    for objective in ("completion", "nodes"):
+        found = exact_plan(instance, objective=objective, formulation=formulation)
+        assert found.status is Status.INFEASIBLE
+        assert found.solution is None
+        done = sum(_most(instance))
+        assert f"{done} of load 3 can be done" in found.reason
+
+
+def _most(instance):
+    from dlopt.heuristics.iit.closed_form import most_load
+
+    return most_load(instance.cluster, instance.ready_times, instance.absolute_deadline)
+
+
+def test_free_order_says_infeasible_too():
+    instance = Instance(
+        DIFFERENT.cluster, DIFFERENT.ready_times, DIFFERENT.load, absolute_deadline=3
+    )
+    found = exact_plan(instance)
+    assert found.status is Status.INFEASIBLE
+    assert "the least completion is" in found.reason
+
+
+def test_a_deadline_met_to_the_instant_is_feasible():
+    at = edf_iit_2(THREE).value
+    instance = Instance(THREE.cluster, THREE.ready_times, THREE.load, absolute_deadline=at)
+    for formulation in ("sequence", "prefix", "order"):
+        found = exact_plan(instance, objective="nodes", formulation=formulation)
+        assert (found.status, found.value) == (Status.OPTIMAL, 3)
+
+
+def test_no_load_fits_before_set_up():
+    instance = Instance(Cluster(2, 1, 1, theta_cm=5), (0, 0), load=1, absolute_deadline=4)
+    found = exact_plan(instance)
+    assert found.status is Status.INFEASIBLE
+    assert "0 of load 1" in found.reason
+
+
+def test_formulations_that_do_not_fit_are_refused():
+    with pytest.raises(NotApplicableError, match="identical"):
+        exact_plan(DIFFERENT, formulation="sequence")
+    with pytest.raises(NotApplicableError, match="installment"):
+        exact_plan(THREE, formulation="prefix", installments=2)
+
+
+def test_another_solver_by_name():
+    if not pulp.PULP_CBC_CMD(msg=False).available():
+        pytest.skip("this PuLP brings no CBC")
+    for formulation in ("sequence", "prefix", "order"):
+        found = solve(THREE, formulation=formulation, solver="PULP_CBC_CMD")
+        assert found.status is Status.OPTIMAL
+        assert found.solver == "PULP_CBC_CMD"
+        assert float(found.value) == pytest.approx(39 / 8, rel=1e-6)
+
+
+def test_unknown_or_missing_solvers_are_told():
+    with pytest.raises(SolverError, match="knows no solver"):
+        exact_plan(THREE, solver="nonesuch")
+    absent = next(
+        name for name in pulp.listSolvers() if name not in pulp.listSolvers(onlyAvailable=True)
+    )
+    with pytest.raises(SolverError, match="not installed"):
+        exact_plan(THREE, solver=absent)
+
+
+def test_a_time_limit_leaves_the_hint_and_an_honest_status():
+    instance = generate("iit", "random", nodes=14, seed=3, spread=4, theta_cm=2, load=500)
+    found = solve(instance, limits=Limits(time_s=0.5))
+    assert found.status is Status.FEASIBLE
+    assert found.value <= solve(instance, "equal-finish").value
+    assert "limit" in found.reason or "gap" in found.reason
+    assert found.bound is None or found.bound < found.value
+
+
+def test_a_limit_before_anything_is_found():
+    instance = generate("iit", "random", nodes=40, seed=3)
+    found = exact_plan(instance, limits=Limits(time_s=1e-9))
+    assert found.status is Status.LIMIT
+    assert (found.value, found.bound, found.solution) == (None, None, None)
+
+
+def test_a_limit_between_the_linear_programs_keeps_the_best_plan(monkeypatch):
+    solved = Prefixes.at
+
+    def at(self, n):
+        if n > 4:
+            raise TimeoutError
+        return solved(self, n)
+
+    monkeypatch.setattr(Prefixes, "at", at)
+    found = exact_plan(generate("iit", "random", nodes=40, seed=3))
+    assert found.status is Status.FEASIBLE
+    assert len(found.solution.chunks) == 4
+
+
+def test_a_limit_never_leaves_a_plan_that_misses_the_deadline():
+    instance = generate("iit", "random", nodes=20, seed=3, slack=1)
+    hint = opr(Instance(instance.cluster, instance.ready_times, instance.load)).solution
+    late = Instance(
+        instance.cluster,
+        instance.ready_times,
+        instance.load,
+        absolute_deadline=max(instance.ready_times),
+    )
+    found = exact_plan(late, limits=Limits(time_s=1e-9), hint=hint)
+    assert (found.status, found.solution) == (Status.LIMIT, None)
+
+
+def test_a_gap_is_not_called_optimal():
+    instance = generate("iit", "random", nodes=8, seed=1, spread=3, theta_cm=3, load=300)
+    found = solve(instance, limits=Limits(gap=0.5))
+    assert found.status in (Status.FEASIBLE, Status.OPTIMAL)
+    if found.status is Status.OPTIMAL:
+        assert float(found.gap) < 1e-6
+
+
+def test_work_limits_are_deterministic():
+    instance = generate("iit", "random", nodes=9, seed=2, spread=3, load=200)
+    first, second = (solve(instance, limits=Limits(work=5), seed=4) for _ in range(2))
+    assert first == second
+
+
+def test_the_fluid_bound_merges_many_ready_times():
+    instance = generate("iit", "random", nodes=60, seed=5, span=1000)
+    assert len(set(instance.ready_times)) > fluid.MOST_GROUPS
+    found = bound_fluid(instance)
+    assert found.status is Status.BOUND
+    assert 0 < found.bound <= edf_iit_2(instance).value
+
+
+def test_the_fluid_bound_at_a_limit_is_no_bound():
+    found = bound_fluid(THREE, limits=Limits(time_s=1e-9))
+    assert found.status is Status.LIMIT
+    assert found.bound is None
+
+
+def test_models_work_in_floats():
+    instance = Instance(DIFFERENT.cluster, (0.5, 1.25, 4.0), load=5.5, absolute_deadline=60.0)
+    found = solve(instance, objective="nodes")
+    assert found.status is Status.OPTIMAL
+    assert violations(instance, found.solution, found.tolerance) == ()
+
+
+def test_an_unbounded_model_is_a_solver_error():
+    problem = pulp.LpProblem("unbounded", pulp.LpMinimize)
+    problem += problem.add_variable("x")
+    with pytest.raises(SolverError, match="ended with"):
+        optimise(problem, Limits())
