@@ -148,7 +148,11 @@ def shown(number: Number | None, digits: int = 6) -> str:
             return str(plain)
     if isinstance(plain, int) and abs(plain) < 10**15:
         return str(plain)
-    return f"{float(plain):.{digits}g}"
+    try:
+        return f"{float(plain):.{digits}g}"
+    except OverflowError:
+        top, bottom = plain.as_integer_ratio()
+        return f"{(Decimal(top) / Decimal(bottom)).normalize():.{digits}g}"
 
 
 def _text(fraction: Fraction) -> str:

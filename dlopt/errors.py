@@ -103,5 +103,8 @@ class MissingExtraError(DloptError, ImportError):
 
 
 def _short(value: object) -> str:
-    text = repr(value) if isinstance(value, str) else str(value)
+    try:
+        text = repr(value) if isinstance(value, str) else str(value)
+    except (ValueError, RecursionError):  # over 4300 digits, or nested too deeply
+        return f"a very long {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -5,25 +5,44 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import stat
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from dlopt import arithmetic
+from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.problems.records import HEADER_FIELDS, Header, Record
+from dlopt.problems.records import HEADER_FIELDS, Header, Record, examine
 from dlopt.registry import problem
-from dlopt.result import Result, Status, Value, Violation
+from dlopt.result import PLAN_CLASSES, Result, Status, Value, Violation
 from dlopt.version import __version__
 
 VERSION = 1
 """Version of the file format."""
 MOST_BYTES = 512 * 1024 * 1024
 """A larger file is taken for a mistake."""
+
+_NUMBER = (
+    r"^\s*[-+]?([0-9]+\s*/\s*0*[1-9][0-9]*"
+    r"|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,4})?)\s*$"
+)
+"""What `dlopt.arithmetic.parse` reads, for other readers of the schema."""
+_TEXT_OR_NONE = (str, type(None))
+_RESULT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
+    ("method", (str,), "a text"),
+    ("status", (str,), "a text"),
+    ("objective", _TEXT_OR_NONE, "a text"),
+    ("reason", _TEXT_OR_NONE, "a text"),
+    ("seed", (int, type(None)), "an integer"),
+    ("solver", _TEXT_OR_NONE, "a text"),
+    ("solver_version", _TEXT_OR_NONE, "a text"),
+)
 
 
 def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:
@@ -162,44 +181,52 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     if not isinstance(data, Mapping):
         raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
     faults: list[Fault] = []
-    for key in ("method", "status"):
-        if not isinstance(data.get(key), str):
-            faults.append(Fault(key, data.get(key), "must be a text, as solve writes it"))
+    for key, kind, rule in _RESULT_FIELDS:
+        if type(data.get(key)) not in kind:
+            faults.append(Fault(key, data.get(key), f"must be {rule}, as solve writes it"))
     if data.get("problem") != instance.problem:
         faults.append(Fault("problem", data.get("problem"), f"must be {instance.problem}"))
     elif data.get("hash") != instance_hash(instance):
         faults.append(Fault("hash", data.get("hash"), "must be the hash of the instance given"))
     if data.get("status") not in list(Status):
         faults.append(Fault("status", data.get("status"), f"must be one of {', '.join(Status)}"))
+    if data.get("plan_class") not in (None, *PLAN_CLASSES):
+        rule = f"must be one of {', '.join(PLAN_CLASSES)}"
+        faults.append(Fault("plan_class", data["plan_class"], rule))
+    module = problem(instance.problem).module
+    goal = data.get("objective") or ""
+    levels = len(module.OBJECTIVES[goal].levels) if goal in list(module.OBJECTIVES) else 0
     values: dict[str, Value | None] = {}
     for key in ("value", "bound"):
-        values[key] = _read_value(data.get(key), key, faults)
+        values[key] = _read_value(data.get(key), key, levels, faults)
     tolerance = data.get("tolerance", 0)
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or tolerance < 0:
-        faults.append(Fault("tolerance", tolerance, "must be a number, not negative"))
+    if type(tolerance) not in (int, float, Fraction) or not 0 <= tolerance < 1:
+        faults.append(Fault("tolerance", tolerance, "must be a number in [0, 1)"))
     solution = None
     if data.get("solution") is not None:
-        try:
-            solution = problem(instance.problem).module.Solution.from_data(data["solution"])
-        except InvalidInstanceError as error:
-            faults += [Fault(f"solution.{f.path}", f.value, f.rule) for f in error.faults]
+        values_found, wrong = examine(module.Solution, data["solution"], "solution")
+        faults += wrong
+        solution = None if wrong else module.Solution(**values_found)
     if faults:
         raise InvalidInstanceError(faults, source)
     return Result(
         Status(data["status"]),
         solution=solution,
-        objective=str(data.get("objective", "")),
+        objective=goal,
         value=values["value"],
         bound=values["bound"],
         reason=data.get("reason"),
-        tolerance=tolerance,
-        method=str(data["method"]),
+        tolerance=float(tolerance),
+        method=data["method"],
+        seed=data.get("seed") or 0,
         plan_class=data.get("plan_class"),
+        solver=data.get("solver"),
+        solver_version=data.get("solver_version"),
     )
 
 
 def write(data: Record | Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write an instance, or any JSON data, to a file.
+    """Write an instance, a plan, or any JSON data, to a file.
 
     The file is replaced as a whole: if anything fails on the way, the old one is still there.
 
@@ -208,8 +235,9 @@ def write(data: Record | Mapping[str, Any], path: str | os.PathLike[str]) -> Non
     NotApplicableError
         If the path cannot be written.
     """
-    plain = instance_to_data(data) if isinstance(data, Header) else data
-    text = json.dumps(plain, indent=1, allow_nan=False) + "\n"
+    if isinstance(data, Record):
+        data = instance_to_data(data) if isinstance(data, Header) else data.to_data()
+    text = json.dumps(data, indent=1, allow_nan=False) + "\n"
     with replacing(path) as file:
         file.write(text.encode())
 
@@ -290,7 +318,7 @@ def _numbers_as_text(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     if node.get("type") == "string" and "fraction" in str(node.get("format", "")):
-        return {"type": "string", "pattern": r"^[-+]?\d+(/\d+|(\.\d*)?([eE][-+]?\d+)?)$"}
+        return {"type": "string", "pattern": _NUMBER}
     limits = {"ge": "minimum", "gt": "exclusiveMinimum"}
     return {
         limits.get(key, key): _numbers_as_text(value)
@@ -317,8 +345,8 @@ def _load(path: str | os.PathLike[str], exact_numbers: bool) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         data = dict(pairs)
         if len(data) < len(pairs):
-            names = [key for key, _ in pairs]
-            twice = sorted({key for key in names if names.count(key) > 1})
+            counts = Counter(key for key, _ in pairs)
+            twice = sorted(key for key, count in counts.items() if count > 1)
             repeated.extend(Fault(key, MISSING, "is given twice") for key in twice)
         return data
 
@@ -358,21 +386,26 @@ def _value(value: Value | None) -> Any:
     return None if value is None else arithmetic.to_json(value)
 
 
-def _read_value(value: Any, path: str, faults: list[Fault]) -> Value | None:
-    if isinstance(value, list):
-        levels = [_read_value(level, path, faults) for level in value]
-        return tuple(
-            level for level in levels if level is not None and not isinstance(level, tuple)
-        )
+def _read_value(value: Any, path: str, levels: int, faults: list[Fault]) -> Value | None:
+    """Read what an objective of so many levels is worth; one without levels is worth a number."""
+    if value is None:
+        return None
+    if levels:
+        if not isinstance(value, list) or len(value) != levels:
+            faults.append(Fault(path, value, f"must be a list of {levels} numbers"))
+            return None
+        return tuple(_read_number(item, f"{path}[{i}]", faults) for i, item in enumerate(value))
+    return _read_number(value, path, faults)
+
+
+def _read_number(value: Any, path: str, faults: list[Fault]) -> Number:
+    if type(value) in (int, Fraction) or (type(value) is float and math.isfinite(value)):
+        return cast(Number, value)
     if isinstance(value, str):
-        try:
+        with contextlib.suppress(ValueError):
             return arithmetic.parse(value)
-        except ValueError:
-            value = MISSING
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        return value
-    faults.append(Fault(path, value, "must be a number"))
-    return None
+    faults.append(Fault(path, value, 'must be a finite number or a text "p/q"'))
+    return 0
 
 
 def _canonical(value: Any) -> Any:

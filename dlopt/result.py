@@ -64,12 +64,15 @@ class Limits:
     gap: float = 0.0
 
     def __post_init__(self) -> None:
-        good = (
-            (self.time_s is None or self.time_s > 0)
-            and (self.work is None or self.work > 0)
-            and self.threads >= 1
-            and 0 <= self.gap < float("inf")
-        )
+        try:
+            good = (
+                (self.time_s is None or self.time_s > 0)
+                and (self.work is None or self.work > 0)
+                and self.threads >= 1
+                and 0 <= self.gap < float("inf")
+            )
+        except TypeError:
+            good = False
         if not good:
             raise NotApplicableError(f"limits must be positive numbers: {self}")
 

@@ -6,9 +6,11 @@ versions live in one process: hence the pins in the project file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import pulp
 
@@ -19,6 +21,10 @@ from dlopt.result import Limits, Status
 
 DEFAULT = "HiGHS"
 """Name of the default solver, as PuLP knows it."""
+
+
+Term: TypeAlias = tuple[Number, pulp.LpVariable]
+"""A coefficient and a variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,23 @@ def optimise(
     return _other(problem, limits, solver)
 
 
+def linear(terms: Iterable[Term]) -> pulp.LpAffineExpression:
+    """Return the sum of coefficients times variables, without rounding.
+
+    PuLP's own sums and products start from the float 0.0 (``lpSum``, a zero coefficient), and so
+    turn fractions into floats before a solver or a proof sees them.
+
+    Parameters
+    ----------
+    terms : iterable of (Number, LpVariable)
+        A variable may stand there more than once.
+    """
+    coefficients: dict[Any, Number] = {}
+    for coefficient, variable in terms:
+        coefficients[variable] = coefficients.get(variable, 0) + coefficient
+    return pulp.LpAffineExpression(coefficients, constant=0)
+
+
 def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> Outcome:
     import highspy
 
@@ -102,7 +125,8 @@ def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> O
     )
     if not command.available():
         raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
-    _run(problem, command)
+    with contextlib.suppress(KeyError):  # PuLP has no word for a node limit; HiGHS says it below
+        _run(problem, command)
     model = problem.solverModel
     said, info = model.getModelStatus(), model.getInfo()
     known = highspy.HighsModelStatus
@@ -131,11 +155,10 @@ def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> O
         bound = value
     if status is Status.OPTIMAL and mixed and limits.gap > 0 and value != bound:
         status = Status.FEASIBLE
-    values = (
-        {variable.name: variable.varValue or 0.0 for variable in problem.variables()}
-        if has_plan
-        else {}
-    )
+    values = {}
+    if has_plan:
+        names = [variable.name for variable in problem.variables()]
+        values = dict(zip(names, model.getSolution().col_value, strict=True))
     return Outcome(status, value, bound, values, False, DEFAULT, version)
 
 
@@ -165,10 +188,12 @@ def _other(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
         options["timeLimit"] = limits.time_s
     if limits.gap > 0:
         options["gapRel"] = limits.gap
-    command = pulp.getSolver(solver, **options)
-    if not command.available():
-        raise SolverError(f"the solver {solver} is not installed")
-    _run(problem, command)
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        # PuLP warns of what its next version will do without.
+        command = pulp.getSolver(solver, **options)
+        if not command.available():
+            raise SolverError(f"the solver {solver} is not installed")
+        _run(problem, command)
     solution = {
         pulp.LpSolutionOptimal: Status.OPTIMAL,
         pulp.LpSolutionIntegerFeasible: Status.FEASIBLE,

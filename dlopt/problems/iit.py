@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import MinLen
 
-from dlopt.arithmetic import Number, exact, is_exact
+from dlopt.arithmetic import Number, exact, is_exact, shown
 from dlopt.errors import Fault, NotApplicableError
 from dlopt.problems import records
 from dlopt.problems.cluster import Cluster
@@ -87,7 +87,7 @@ class Instance(Header):
             rule = f"must have one entry for each of the {cluster.nodes} nodes"
             yield Fault("ready_times", len(ready), rule)
         if ready is not None and deadline is not None and deadline <= min(ready):
-            rule = f"must lie after the first ready time, {min(ready)}"
+            rule = f"must lie after the first ready time, {shown(min(ready), 15)}"
             yield Fault("absolute_deadline", deadline, rule)
 
     @property
@@ -152,9 +152,9 @@ def objective(instance: Instance, solution: Solution, name: str = "completion") 
     ----------
     instance : Instance
     solution : Solution
-        With at least one chunk.
     name : {"completion", "nodes"}
-        When the last chunk is computed; or how many different nodes get a chunk.
+        When the last chunk is computed, 0 if there is none; or how many different nodes get a
+        chunk.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def objective(instance: Instance, solution: Solution, name: str = "completion") 
     Fraction(2, 1)
     """
     if name == "completion":
-        return exact(max(chunk.computation_end for chunk in solution.chunks))
+        return exact(max((chunk.computation_end for chunk in solution.chunks), default=0))
     if name == "nodes":
         return len({chunk.node for chunk in solution.chunks})
     raise NotApplicableError(f"iit has no objective {name!r}: {', '.join(OBJECTIVES)}")

@@ -250,18 +250,17 @@ def _converted(value: Any) -> Any:
         return _BAD
     if isinstance(value, float):
         return float(value)
-    if isinstance(value, str):
+    if isinstance(value, str | Decimal):
         try:
-            return arithmetic.simplest(arithmetic.parse(value))
+            return arithmetic.simplest(arithmetic.parse(str(value)))
         except ValueError:
             return _BAD
-    if isinstance(value, Decimal) and value.is_finite():
-        return Fraction(value)
     try:
         return operator.index(value)
     except TypeError:
         item = getattr(value, "item", None)
-        return item() if callable(item) and getattr(value, "ndim", None) == 0 else _BAD
+        inner = item() if callable(item) and getattr(value, "ndim", None) == 0 else _BAD
+        return inner if type(inner) in (int, float) else _BAD
 
 
 def _integer(value: Any, path: str, found: list[Fault]) -> Any:
@@ -309,7 +308,7 @@ def _of_type(kind: type, rule: str) -> _Check:
 
 def _one_of(choices: tuple[Any, ...]) -> _Check:
     def check(value: Any, path: str, found: list[Fault]) -> Any:
-        if value in choices and isinstance(value, str):
+        if isinstance(value, str) and value in choices:
             return value
         found.append(Fault(path, value, f"must be one of {', '.join(choices)}"))
         return _BAD
@@ -329,7 +328,8 @@ def _record(kind: type[Record]) -> _Check:
 
 
 def _is_sequence(value: Any) -> bool:
-    return isinstance(value, tuple | list) or hasattr(value, "tolist")
+    array = hasattr(value, "tolist") and getattr(value, "ndim", 1) != 0  # 0: a NumPy number
+    return isinstance(value, tuple | list) or array
 
 
 def _sequence(arguments: tuple[Any, ...], limits: Sequence[Any]) -> _Check:

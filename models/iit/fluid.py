@@ -21,7 +21,7 @@ from typing import Any
 import pulp
 
 from dlopt.arithmetic import FLOATING
-from dlopt.backends.pulp import Outcome, optimise
+from dlopt.backends.pulp import Outcome, Term, linear, optimise
 from dlopt.problems.iit import Instance
 from dlopt.problems.timeline import number_field
 from dlopt.result import Limits, Status
@@ -67,37 +67,41 @@ class FluidModel:
         self.add_one_port()
         self.add_node_times()
         self.add_causality()
-        self.problem += pulp.lpSum(self.computed.values()) == self.total
+        self.problem += linear((1, load) for load in self.computed.values()) == self.total
         return self
 
     def add_one_port(self) -> None:
         """Send for no longer than an interval lasts."""
         for k in range(len(self.instants)):
-            sent = pulp.lpSum(
-                tau * self.received[g, k]
+            sent = [
+                (-tau, self.received[g, k])
                 for g, (_, first, tau, _) in enumerate(self.groups)
                 if k >= first
-            )
-            self.problem += sent <= self._length(k)
+            ]
+            self.add_within(k, 1, sent)
 
     def add_node_times(self) -> None:
         """Let the nodes of a group receive or compute for no longer than an interval lasts."""
         for (g, k), received in self.received.items():
             count, _, tau, chi = self.groups[g]
-            busy = tau * received + chi * self.computed[g, k]
-            self.problem += busy <= count * self._length(k)
+            self.add_within(k, count, [(-tau, received), (-chi, self.computed[g, k])])
+
+    def add_within(self, k: int, count: int, busy: list[Term]) -> None:
+        """Let what is busy in interval `k` fit into `count` times its length."""
+        if k + 1 < len(self.instants):
+            length = self.instants[k + 1] - self.instants[k]
+            self.problem += linear(busy) >= -count * length
+        else:
+            self.problem += linear([(count, self.end), *busy]) >= count * self.instants[k]
 
     def add_causality(self) -> None:
         """Let a group compute only what it has received; in the end, all of it."""
         for g, (_, first, _, _) in enumerate(self.groups):
             for k in range(first, len(self.instants)):
-                received = pulp.lpSum(self.received[g, j] for j in range(first, k + 1))
-                computed = pulp.lpSum(self.computed[g, j] for j in range(first, k + 1))
-                self.problem += computed <= received
-
-    def _length(self, k: int) -> Any:
-        end = self.instants[k + 1] if k + 1 < len(self.instants) else self.end
-        return end - self.instants[k]
+                terms = []
+                for j in range(first, k + 1):
+                    terms += [(1, self.received[g, j]), (-1, self.computed[g, j])]
+                self.problem += linear(terms) >= 0
 
 
 def least_completion(instance: Instance, limits: Limits, solver: str, seed: int) -> Outcome:

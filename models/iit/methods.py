@@ -212,7 +212,8 @@ class _Search:
         plan, completion = None, None
         if chunks:
             model = SequenceModel(self.instance, chunks).minimise_completion()
-            timed = model.solve(replace(self.limits, time_s=None), self.solver, self.seed)
+            unlimited = replace(self.limits, time_s=None, work=None)
+            timed = model.solve(unlimited, self.solver, self.seed, self.instance.exact)
             plan, completion = timed.plan, timed.completion
         known = self.plan
         if known is not None and _nodes(known) <= most:

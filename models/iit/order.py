@@ -22,7 +22,7 @@ from typing import Any
 
 import pulp
 
-from dlopt.backends.pulp import Outcome, optimise
+from dlopt.backends.pulp import Outcome, Term, linear, optimise
 from dlopt.problems.iit import Instance
 from dlopt.problems.timeline import number_field
 from dlopt.result import Limits
@@ -90,13 +90,14 @@ class OrderModel:
 
     def add_positions(self) -> None:
         """Fill positions from the front, with at most one chunk each and K a node."""
-        taken = [pulp.lpSum(self.chosen[i, p] for i in self.nodes) for p in self.positions]
         for p in self.positions:
-            self.problem += taken[p] <= 1
+            taken = [(1, self.chosen[i, p]) for i in self.nodes]
+            self.problem += linear(taken) <= 1
             if p + 1 in self.positions:
-                self.problem += taken[p] >= taken[p + 1]
+                following = [(-1, self.chosen[i, p + 1]) for i in self.nodes]
+                self.problem += linear(taken + following) >= 0
         for i in self.nodes:
-            chunks = pulp.lpSum(self.chosen[i, p] for p in self.positions)
+            chunks = linear((1, self.chosen[i, p]) for p in self.positions)
             self.problem += chunks <= self.installments
 
     def add_loads(self) -> None:
@@ -105,30 +106,33 @@ class OrderModel:
             room = (self.upper - self.ready[i] - self.overhead) / self.unit[i]
             most = min(self.total, max(room, 0))
             for p in self.positions:
-                self.problem += self.load[i, p] <= most * self.chosen[i, p]
-        self.problem += pulp.lpSum(self.load.values()) == self.total
+                terms = [(most, self.chosen[i, p]), (-1, self.load[i, p])]
+                self.problem += linear(terms) >= 0
+        self.problem += linear((1, load) for load in self.load.values()) == self.total
 
     def add_ready_times(self) -> None:
         """Let a transmission start when its node is ready."""
         for p in self.positions:
-            ready = pulp.lpSum(self.ready[i] * self.chosen[i, p] for i in self.nodes)
-            self.problem += self.start[p] >= ready
+            ready = [(-self.ready[i], self.chosen[i, p]) for i in self.nodes]
+            self.problem += linear([(1, self.start[p]), *ready]) >= 0
 
     def add_one_port(self) -> None:
         """Let a transmission start when the one before it has ended."""
         for p in self.positions:
             if p + 1 in self.positions:
-                sent = pulp.lpSum(
-                    self.theta_cm * self.chosen[i, p] + self.tau[i] * self.load[i, p]
-                    for i in self.nodes
-                )
-                self.problem += self.start[p + 1] >= self.start[p] + sent
+                terms = [(1, self.start[p + 1]), (-1, self.start[p])]
+                for i in self.nodes:
+                    terms.append((-self.theta_cm, self.chosen[i, p]))
+                    terms.append((-self.tau[i], self.load[i, p]))
+                self.problem += linear(terms) >= 0
 
     def add_results(self) -> None:
         """Let every chunk be computed by the end."""
         for p in self.positions:
-            time = pulp.lpSum(self._time(i, p) for i in self.nodes)
-            self.problem += self.end >= self.start[p] + time
+            terms: list[Term] = [(1, self.end), (-1, self.start[p])]
+            for i in self.nodes:
+                terms += self._time(i, p, -1)
+            self.problem += linear(terms) >= 0
 
     def add_one_chunk_at_a_time(self) -> None:
         """Let a node receive its next chunk when it has computed the one before."""
@@ -136,22 +140,23 @@ class OrderModel:
             return
         for i in self.nodes:
             for p, q in combinations(self.positions, 2):
-                both = 2 - self.chosen[i, p] - self.chosen[i, q]
-                done = self.start[p] + self._time(i, p)
-                self.problem += self.start[q] >= done - self.upper * both
+                both = [(-self.upper, self.chosen[i, p]), (-self.upper, self.chosen[i, q])]
+                terms = [(1, self.start[q]), (-1, self.start[p]), *self._time(i, p, -1), *both]
+                self.problem += linear(terms) >= -2 * self.upper
 
     def add_node_times(self) -> None:
         """Let the end leave each used node the time for all its chunks (redundant)."""
         for i in self.nodes:
+            terms = [(1, self.end), (-self.ready[i], self.used[i])]
             for p in self.positions:
-                self.problem += self.used[i] >= self.chosen[i, p]
-            time = pulp.lpSum(self._time(i, p) for p in self.positions)
-            self.problem += self.end >= self.ready[i] * self.used[i] + time
+                self.problem += linear([(1, self.used[i]), (-1, self.chosen[i, p])]) >= 0
+                terms += self._time(i, p, -1)
+            self.problem += linear(terms) >= 0
 
     def add_most_nodes(self) -> None:
         """Use no more nodes than allowed."""
         if self.most < len(self.nodes):
-            self.problem += pulp.lpSum(self.used.values()) <= self.most
+            self.problem += linear((1, used) for used in self.used.values()) <= self.most
 
     def add_symmetry_breaking(self) -> None:
         """Serve nodes of equal costs in ready order (one chunk each, relabelling loses nothing)."""
@@ -163,8 +168,8 @@ class OrderModel:
         for nodes in alike.values():
             for i, j in pairwise(nodes):
                 for p in self.positions:
-                    before = pulp.lpSum(self.chosen[i, q] for q in range(p))
-                    self.problem += before >= self.chosen[j, p]
+                    before = [(1, self.chosen[i, q]) for q in range(p)]
+                    self.problem += linear([*before, (-1, self.chosen[j, p])]) >= 0
 
     def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[int], Outcome]:
         """Return the node of each chunk, in order, and what the solver says."""
@@ -174,5 +179,9 @@ class OrderModel:
         chunks = [i for p in self.positions for i in self.nodes if outcome[self.chosen[i, p]] > 0.5]
         return chunks, outcome
 
-    def _time(self, i: int, p: int) -> Any:
-        return self.overhead * self.chosen[i, p] + self.unit[i] * self.load[i, p]
+    def _time(self, i: int, p: int, sign: int) -> list[Term]:
+        """Return how long the chunk in position `p` occupies node `i`."""
+        return [
+            (sign * self.overhead, self.chosen[i, p]),
+            (sign * self.unit[i], self.load[i, p]),
+        ]

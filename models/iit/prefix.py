@@ -30,7 +30,7 @@ from typing import Any
 
 import pulp
 
-from dlopt.backends.pulp import Outcome, optimise
+from dlopt.backends.pulp import Outcome, linear, optimise
 from dlopt.models.iit.sequence import SequenceModel, Timed
 from dlopt.problems.iit import Instance
 from dlopt.problems.timeline import by_ready_time, number_field
@@ -38,48 +38,57 @@ from dlopt.result import Limits, Status
 
 
 class Prefixes:
-    """The linear programs of all prefixes of one instance, each solved once, on demand."""
+    """The linear programs of all prefixes of one instance, each solved once, on demand.
+
+    In exact numbers a program is proven only where its answer counts: the search itself follows
+    floats, and `longest_useful` then steps until the proven programs confirm its end.
+    """
 
     def __init__(self, instance: Instance, limits: Limits, solver: str, seed: int) -> None:
         self.instance, self.limits, self.solver, self.seed = instance, limits, solver, seed
         self.order, self.ready = by_ready_time(instance)
-        self.solved: dict[int, Timed] = {}
+        self.solved: dict[tuple[int, bool], Timed] = {}
+        self.useful: int | None = None
         self.deadline = None if limits.time_s is None else time.monotonic() + limits.time_s
         self.best: Timed | None = None
 
-    def at(self, n: int) -> Timed:
-        """Return the optimum of the first `n` nodes.
+    def at(self, n: int, *, proven: bool = True) -> Timed:
+        """Return the optimum of the first `n` nodes; in exact numbers a proven one, if wanted.
 
         Raises
         ------
         TimeoutError
             If the limits are used up.
         """
-        if n not in self.solved:
+        proven = proven and self.instance.exact
+        if (n, proven) not in self.solved:
             model = SequenceModel(self.instance, self.order[:n]).minimise_completion()
-            timed = model.solve(self._remaining(), self.solver, self.seed)
+            timed = model.solve(self._remaining(), self.solver, self.seed, proven)
             if timed.outcome.status is not Status.OPTIMAL:
                 raise TimeoutError
-            self.solved[n] = timed
+            self.solved[n, proven] = timed
             if self.best is None or timed.completion < self.best.completion:
                 self.best = timed
-        return self.solved[n]
+        return self.solved[n, proven]
 
     def longest_useful(self) -> int:
         """Return the most nodes that all get a load when all of them are used."""
-        return _last(lambda n: self.at(n).last_load > 0, len(self.order))
-
-    def fewest(self, deadline: Any, useful: int) -> int:
-        """Return the fewest nodes, out of a `useful` prefix that suffices, by a deadline."""
-        late = _last(lambda n: self.at(n).completion > deadline, useful - 1)
-        return late + 1
+        if self.useful is None:
+            size = len(self.order)
+            n = max(1, _last(lambda n: self.at(n, proven=False).last_load > 0, size))
+            while n > 1 and not self.at(n).last_load > 0:
+                n -= 1
+            while n < size and self.at(n + 1).last_load > 0:
+                n += 1
+            self.useful = n
+        return self.useful
 
     def most_load(self, deadline: Any) -> Any:
         """Return the most load that is done by a deadline."""
 
         def by(n: int) -> Timed:
             model = SequenceModel(self.instance, self.order[:n]).maximise_load(deadline)
-            return model.solve(self._remaining(), self.solver, self.seed)
+            return model.solve(self._remaining(), self.solver, self.seed, self.instance.exact)
 
         def useful(n: int) -> bool:
             timed = by(n)
@@ -146,31 +155,40 @@ class PrefixModel:
     def add_ready_times(self) -> None:
         """Let a transmission start when its node is ready, if the node is used."""
         for n, ready in enumerate(self.ready):
-            self.problem += self.start[n] >= ready * self.used[n]
+            self.problem += linear([(1, self.start[n]), (-ready, self.used[n])]) >= 0
 
     def add_one_port(self) -> None:
         """Let a transmission start when the one before it has ended."""
         for n in range(len(self.nodes) - 1):
-            sent = self.start[n] + self.theta_cm * self.used[n] + self.tau * self.load[n]
-            self.problem += self.start[n + 1] >= sent
+            sent = [
+                (-1, self.start[n]),
+                (-self.theta_cm, self.used[n]),
+                (-self.tau, self.load[n]),
+            ]
+            self.problem += linear([(1, self.start[n + 1]), *sent]) >= 0
 
     def add_results(self) -> None:
         """Let every chunk be computed by the end."""
         for n in range(len(self.nodes)):
-            done = self.start[n] + self.overhead * self.used[n] + self.unit * self.load[n]
-            self.problem += self.end >= done
+            done = [
+                (-1, self.start[n]),
+                (-self.overhead, self.used[n]),
+                (-self.unit, self.load[n]),
+            ]
+            self.problem += linear([(1, self.end), *done]) >= 0
 
     def add_loads(self) -> None:
         """Give load to used nodes only, no more than fits before `upper`; all of it in sum."""
         for n, ready in enumerate(self.ready):
             room = (self.upper - ready - self.overhead) / self.unit
-            self.problem += self.load[n] <= min(self.total, max(room, 0)) * self.used[n]
-        self.problem += pulp.lpSum(self.load) == self.total
+            most = min(self.total, max(room, 0))
+            self.problem += linear([(most, self.used[n]), (-1, self.load[n])]) >= 0
+        self.problem += linear((1, load) for load in self.load) == self.total
 
     def add_prefix(self) -> None:
         """Use a node only if all before it are used."""
         for n in range(len(self.nodes) - 1):
-            self.problem += self.used[n] >= self.used[n + 1]
+            self.problem += linear([(1, self.used[n]), (-1, self.used[n + 1])]) >= 0
 
     def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[int], Outcome]:
         """Return the nodes used, in order, and what the solver says."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import pulp
 
-from dlopt.backends.pulp import Outcome, optimise
+from dlopt.backends.pulp import Outcome, Term, linear, optimise
 from dlopt.problems.iit import Instance, Solution
 from dlopt.problems.timeline import earliest_plan, number_field
 from dlopt.result import Limits
@@ -64,49 +64,50 @@ class SequenceModel:
             self.problem.add_variable(f"s_{p}", lowBound=self.ready[p]) for p in positions
         ]
         self.load = [self.problem.add_variable(f"x_{p}", lowBound=0) for p in positions]
+        self.end = self.problem.add_variable("T", lowBound=0)
 
     def minimise_completion(self) -> SequenceModel:
         """State the program above."""
-        self.end = self.problem.add_variable("T", lowBound=0)
         self.problem += self.end
         self.add_one_port()
         self.add_one_chunk_at_a_time()
-        self.add_results_by(self.end)
-        self.problem += pulp.lpSum(self.load) == self.total
+        self.add_results()
+        self.problem += linear((1, load) for load in self.load) == self.total
         return self
 
     def maximise_load(self, deadline: Any) -> SequenceModel:
         """State the program with T fixed: the most load that is done by a deadline."""
         self.problem.sense = pulp.LpMaximize
-        self.problem += pulp.lpSum(self.load)
+        self.problem += linear((1, load) for load in self.load)
+        self.end.lowBound = self.end.upBound = number_field(self.instance)(deadline)
         self.add_one_port()
         self.add_one_chunk_at_a_time()
-        self.add_results_by(number_field(self.instance)(deadline))
+        self.add_results()
         return self
 
     def add_one_port(self) -> None:
         """Let a transmission start when the one before it has ended."""
         for p in range(len(self.nodes) - 1):
-            sent = self.start[p] + self.tau[p] * self.load[p] + self.theta_cm
-            self.problem += self.start[p + 1] >= sent
+            sent = [(-1, self.start[p]), (-self.tau[p], self.load[p])]
+            self.problem += linear([(1, self.start[p + 1]), *sent]) >= self.theta_cm
 
     def add_one_chunk_at_a_time(self) -> None:
         """Let a node receive its next chunk when it has computed the one before."""
         latest: dict[int, int] = {}
         for p, node in enumerate(self.nodes):
             if node in latest:
-                self.problem += self.start[p] >= self._done(latest[node])
+                done = self._done(latest[node], -1)
+                self.problem += linear([(1, self.start[p]), *done]) >= self.overhead
             latest[node] = p
 
-    def add_results_by(self, end: Any) -> None:
-        """Let every chunk be computed by `end`."""
+    def add_results(self) -> None:
+        """Let every chunk be computed by the end."""
         for p in range(len(self.nodes)):
-            self.problem += self._done(p) <= end
+            self.problem += linear([(1, self.end), *self._done(p, -1)]) >= self.overhead
 
-    def solve(self, limits: Limits, solver: str, seed: int) -> Timed:
-        """Solve, and replay the loads as early as they can be sent."""
-        exact = self.instance.exact
-        outcome = optimise(self.problem, limits, solver=solver, seed=seed, exact=exact)
+    def solve(self, limits: Limits, solver: str, seed: int, proven: bool) -> Timed:
+        """Solve, by a rational proof if wanted, and replay the loads as early as can be."""
+        outcome = optimise(self.problem, limits, solver=solver, seed=seed, exact=proven)
         if not outcome.assignment:
             return Timed(None, None, outcome.bound, None, outcome)
         loads = [max(outcome[variable], 0) for variable in self.load]
@@ -121,5 +122,6 @@ class SequenceModel:
         end = max(chunk.computation_end for chunk in kept)
         return Timed(Solution(kept), end, outcome.bound, last, outcome)
 
-    def _done(self, p: int) -> Any:
-        return self.start[p] + self.unit[p] * self.load[p] + self.overhead
+    def _done(self, p: int, sign: int) -> list[Term]:
+        """Return when chunk `p` is computed, less its set-up times."""
+        return [(sign, self.start[p]), (sign * self.unit[p], self.load[p])]

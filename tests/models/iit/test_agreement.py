@@ -75,7 +75,7 @@ def test_free_order_is_no_worse_than_any_fixed_order(instance):
         for order in permutations(chosen)
     ]
     each = [
-        SequenceModel(instance, order).minimise_completion().solve(Limits(), "HiGHS", 0)
+        SequenceModel(instance, order).minimise_completion().solve(Limits(), "HiGHS", 0, True)
         for order in orders
     ]
     assert all(timed.outcome.proven for timed in each)

@@ -1,0 +1,119 @@
+"""Linear programs in fractions, and what proves an optimum of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from fractions import Fraction
+from math import lcm
+
+Bounds = tuple[tuple[Fraction | None, Fraction | None], ...]
+
+
+class BasisStatus(IntEnum):
+    """Where a basis puts a variable or a row; a free variable outside the basis is zero."""
+
+    BASIC = 0
+    AT_LOWER = 1
+    AT_UPPER = 2
+    FREE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LinearProgram:
+    """Minimise ``c.x`` subject to ``lower <= a_i.x <= upper`` per row and bounds on ``x``.
+
+    Parameters
+    ----------
+    columns : int
+        Number of variables.
+    costs : tuple of Fraction
+        ``c``, of the minimisation (negated if the original problem maximises).
+    rows : tuple of tuple of (int, Fraction)
+        Each ``a_i`` as (column, coefficient) pairs.
+    row_bounds, column_bounds : tuple of (Fraction or None, Fraction or None)
+        Lower and upper bounds; None is no bound.
+    offset : Fraction
+        Constant of the objective, in the original sense.
+    sense : int
+        1 if the original problem minimises, -1 if it maximises: its objective is
+        ``sense * c.x + offset``.
+    """
+
+    columns: int
+    costs: tuple[Fraction, ...]
+    rows: tuple[tuple[tuple[int, Fraction], ...], ...]
+    row_bounds: Bounds
+    column_bounds: Bounds
+    offset: Fraction = Fraction(0)
+    sense: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the shapes."""
+        if len(self.costs) != self.columns or len(self.column_bounds) != self.columns:
+            raise ValueError(f"{self.columns} columns need as many costs and bounds")
+        if len(self.rows) != len(self.row_bounds):
+            raise ValueError(f"{len(self.rows)} rows, but {len(self.row_bounds)} row bounds")
+        if not all(0 <= j < self.columns for row in self.rows for j, _ in row):
+            raise ValueError("a row names a column that does not exist")
+        if self.sense not in (1, -1):
+            raise ValueError(f"sense must be 1 or -1, got {self.sense}")
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A solution and the multipliers that prove it optimal.
+
+    Parameters
+    ----------
+    value : Fraction
+        Objective in the original sense, offset included.
+    primal : tuple of Fraction
+        One per column.
+    dual : tuple of Fraction
+        One multiplier per row, of the minimisation: positive at lower bounds, negative at upper.
+    """
+
+    value: Fraction
+    primal: tuple[Fraction, ...]
+    dual: tuple[Fraction, ...]
+
+
+def verify(program: LinearProgram, certificate: Certificate) -> bool:
+    """Check exactly that a certificate proves its value to be the optimum of the program.
+
+    The solution must satisfy all bounds, no multiplier or reduced cost may lean on a bound that
+    is not there, and the dual objective must equal the primal one.
+    """
+    if (len(certificate.primal), len(certificate.dual)) != (program.columns, len(program.rows)):
+        return False
+    # Over one denominator most sums need no gcd; with numbers of 10 000 bits that decides.
+    scale = lcm(*{x.denominator for x in certificate.primal})
+    point = [x.numerator * (scale // x.denominator) for x in certificate.primal]
+    dual_scale = lcm(*{y.denominator for y in certificate.dual})
+    prices = [y.numerator * (dual_scale // y.denominator) for y in certificate.dual]
+    activities = [sum((a * point[j] for j, a in row), Fraction(0)) for row in program.rows]
+    reduced = [cost * dual_scale for cost in program.costs]
+    for row, price in zip(program.rows, prices, strict=True):
+        for j, a in row:
+            reduced[j] -= a * price
+    dual_objective = Fraction(0)
+    sides: tuple[tuple[Sequence[Fraction | int], Sequence[Fraction | int], Bounds], ...] = (
+        (activities, prices, program.row_bounds),
+        (point, reduced, program.column_bounds),
+    )
+    for values, weights, bounds in sides:
+        for value, weight, (lower, upper) in zip(values, weights, bounds, strict=True):
+            if lower is not None and value < lower * scale:
+                return False
+            if upper is not None and value > upper * scale:
+                return False
+            bound = lower if weight > 0 else upper
+            if weight != 0:
+                if bound is None:
+                    return False
+                dual_objective += weight * bound
+    objective = sum((c * x for c, x in zip(program.costs, point, strict=True)), Fraction(0))
+    claimed = (certificate.value - program.offset) * program.sense
+    return objective == claimed * scale and dual_objective == claimed * dual_scale
