@@ -5,13 +5,14 @@ Whatever a method answers is checked here by the rules of the problem before any
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dlopt import registry
-from dlopt.arithmetic import EXACT, FLOATING, SOLVER, Number, exact, is_exact, simplest
+from dlopt.arithmetic import EXACT, FLOATING, SOLVER, Number, exact, is_exact, is_finite, simplest
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.problems.records import Header, numbers_of
 from dlopt.registry import Method
@@ -141,13 +142,14 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     if plan.objective not in module.OBJECTIVES:
         return (*found, Violation("unknown-objective", plan.objective or "none"))
     goal: Objective = module.OBJECTIVES[plan.objective]
-    value = module.objective(instance, plan.solution, plan.objective)
+    value = _worth(instance, plan.solution, plan.objective)
+    if value is None:
+        return (*found, Violation("value", plan.objective))
     if plan.value is None or _off(plan.value, value) > exact(allowed):
         found += (Violation("value", plan.objective, amount=_difference(plan.value, value)),)
-    if plan.bound is not None and goal.better(value, plan.bound):
-        off = _off(plan.bound, value)
-        if off > exact(allowed):
-            found += (Violation("bound", plan.objective, amount=_difference(plan.bound, value)),)
+    bound = plan.bound
+    if bound is not None and _off(bound, value) > exact(allowed) and _beyond(goal, value, bound):
+        found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
     return found
 
 
@@ -309,18 +311,18 @@ def _checked(instance: Header, entry: Method, goal: Objective, answer: Result[An
     rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(answer.solution))
     tolerance = EXACT if rational else _tolerance(entry, [0.0])
     found = tuple(module.violations(instance, answer.solution, tolerance))
-    recomputed = module.objective(instance, answer.solution, goal.name)
+    recomputed = _worth(instance, answer.solution, goal.name)
     claimed = answer.value
-    wrong = claimed is None or _off(claimed, recomputed) > exact(tolerance)
+    wrong = claimed is None or recomputed is None or _off(claimed, recomputed) > exact(tolerance)
     answer = replace(answer, violations=found, tolerance=tolerance)
-    if found or wrong:
+    if found or wrong or recomputed is None:
         if entry.claim == "literal-unsound":
             return replace(answer, status=Status.UNSOUND, bound=None)
         what = str(found[0]) if found else f"its value is {recomputed}, not {claimed}"
         raise RefutedAnswerError(f"the answer of {entry.name} is refuted: {what}", instance, answer)
     value = _in_kind(recomputed, rational)
     answer = replace(answer, value=value)
-    if answer.bound is not None and goal.better(value, answer.bound):
+    if answer.bound is not None and _beyond(goal, value, answer.bound):
         if _off(answer.bound, value) > exact(SOLVER):
             raise RefutedAnswerError(
                 f"{entry.name} has a plan of value {value} beyond its bound {answer.bound}",
@@ -352,14 +354,37 @@ def _one(value: Number, rational: bool) -> Number:
     return simplest(value) if rational or isinstance(value, int) else float(value)
 
 
+def _worth(instance: Header, solution: Any, name: str) -> Value | None:
+    """Return what a plan is worth, or None if that cannot be said, as of an empty one."""
+    value: Value
+    try:
+        value = registry.problem(_stem(instance)).module.objective(instance, solution, name)
+    except ValueError:
+        return None
+    return value
+
+
+def _beyond(goal: Objective, value: Value, bound: Value) -> bool:
+    """Tell whether a value is better than a bound, or the bound is no number to compare with."""
+    return _off(bound, value) == math.inf or goal.better(value, bound)
+
+
 def _off(claimed: Value, truth: Value) -> Any:
-    """Return the largest difference of two values, relative to the truth."""
-    pairs = zip(_levels(claimed), _levels(truth), strict=True)
+    """Return the largest difference of two values, relative to the truth.
+
+    It is infinite where they cannot be compared.
+    """
+    levels = _levels(claimed)
+    if len(levels) != len(_levels(truth)) or not all(map(is_finite, levels)):
+        return math.inf
+    pairs = zip(levels, _levels(truth), strict=True)
     return max(abs(exact(a) - exact(b)) / max(abs(exact(b)), exact(1)) for a, b in pairs)
 
 
 def _difference(claimed: Value | None, truth: Value) -> Number | None:
     if claimed is None or isinstance(claimed, tuple) or isinstance(truth, tuple):
+        return None
+    if not is_finite(claimed):
         return None
     return exact(claimed) - exact(truth)
 

@@ -9,30 +9,61 @@ from typing import Any
 
 def main() -> None:
     """Run a command; whatever a user can cause ends in one message and an exit code."""
+    _open_streams()
+    try:
+        code = _run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(code)
+
+
+def _run() -> int:
     import typer
 
     from dlopt.cli.commands import app
-    from dlopt.cli.console import Exit, err, tell
+    from dlopt.cli.console import Exit, ReaderGoneError, err, still_working, tell
     from dlopt.errors import DloptError
 
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except DloptError as error:
         code = tell(error)
     except _usage_error() as error:
         error.show()
         code = Exit.BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
-        err.print("interrupted")
         code = Exit.INTERRUPTED
     except MemoryError:
         err.print("error: out of memory")
         code = Exit.NO_ANSWER
-    except BrokenPipeError:
-        # The reader of a pipe has gone; keep Python from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except (ReaderGoneError, BrokenPipeError):
+        _discard_output()
         code = Exit.DONE
-    sys.exit(int(code or 0))
+    except OSError as error:
+        err.print(f"error: {error.strerror or error}", markup=False)
+        _discard_output()
+        code = Exit.BAD_INPUT
+    if code == Exit.INTERRUPTED:  # typer itself turns Ctrl-C into this code
+        err.print("interrupted")
+        if still_working():
+            os._exit(Exit.INTERRUPTED)  # a solver hears of no signal and would not end
+    return int(code or 0)
+
+
+def _open_streams() -> None:
+    """Let output be lost if a stream is closed, and written otherwise, whatever its letters."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """Keep Python from complaining, when it flushes at exit, of what cannot be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _usage_error() -> Any:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from dlopt import arithmetic
-from dlopt.cli.console import Exit, code_of, out, print_json, progress, quiet_solvers, tell
+from dlopt.cli.console import (
+    Exit,
+    code_of,
+    interruptible,
+    out,
+    print_json,
+    progress,
+    quiet_solvers,
+    tell,
+)
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.result import Limits
 from dlopt.version import __version__
@@ -40,6 +51,11 @@ Gap = Annotated[float, typer.Option("--gap", metavar="G", help="Relative gap to 
 Seed = Annotated[int, typer.Option("--seed", metavar="N")]
 Goal = Annotated[str | None, typer.Option("--objective", metavar="O", help="What to optimise.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write JSON here.")]
+
+_NOT_SET = frozenset(
+    {"instance", "method", "objective", "limits", "hint", "stem", "family", "seed"}
+)
+"""Names of the library's own arguments, which ``--set`` may not stand for."""
 
 
 @app.callback(invoke_without_command=True)
@@ -77,10 +93,9 @@ def solve(
     limits = Limits(time_limit, work, threads, gap)
     instance = io.read(file, exact_numbers=exact_numbers)
     with quiet_solvers():
-        options = _pairs(settings)
-        result = api.solve(
-            instance, method, objective=objective, limits=limits, seed=seed, **options
-        )
+        options: dict[str, Any] = dict(_pairs(settings))
+        options |= {"objective": objective, "limits": limits, "seed": seed}
+        result = interruptible(lambda: api.solve(instance, method, **options))
     data = io.result_to_data(instance, result)
     if write_to is not None:
         io.write(data, write_to)
@@ -92,7 +107,7 @@ def solve(
         if result.reason is not None:
             out.print(result.reason, markup=False)
         for violation in result.violations:
-            out.print(f"[red]{violation}[/red]")
+            out.print(Text(str(violation), "red"))
         if result.solution is not None:
             out.print(tables.plan(result.solution))
     if plot_to is not None:
@@ -130,7 +145,8 @@ def compare(
     with quiet_solvers():
         for instance in progress(instances, len(instances), "comparing"):
             options: dict[str, Any] = {"objective": objective, "limits": limits, "seed": seed}
-            compared.append(api.compare(instance, wanted, literal=literal, **options))
+            compare_all = partial(api.compare, instance, wanted, literal=literal, **options)
+            compared.append(interruptible(compare_all))
     if as_json:
         print_json({"comparisons": [_compared(comparison) for comparison in compared]})
     else:
@@ -168,7 +184,7 @@ def check(
         print_json({"valid": not found, "violations": violations})
     elif found:
         for violation in found:
-            out.print(f"[red]{violation}[/red]")
+            out.print(Text(str(violation), "red"))
     else:
         out.print("[green]valid[/green]")
     raise typer.Exit(Exit.FOUND if found else Exit.DONE)
@@ -221,10 +237,7 @@ def generate(
     from dlopt import generation
 
     parameters = {name: _number(value) for name, value in _pairs(settings).items()}
-    try:
-        instance = generation.generate(stem, family, seed=seed, **parameters)
-    except TypeError as error:
-        raise NotApplicableError(f"a parameter has the wrong type: {error}") from error
+    instance = generation.generate(stem, family, seed=seed, **parameters)
     _deliver(instance, write_to, as_json)
 
 
@@ -347,6 +360,8 @@ def _pairs(settings: list[str] | None) -> dict[str, str]:
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise NotApplicableError(f"--set takes K=V, got {setting!r}")
+        if name in _NOT_SET:
+            raise NotApplicableError(f"{name} is no option for --set")
         pairs[name.replace("-", "_")] = value
     return pairs
 

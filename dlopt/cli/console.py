@@ -7,7 +7,8 @@ import ctypes
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from typing import Any, TypeVar
 
@@ -20,11 +21,24 @@ from dlopt.io import result_to_data, write
 from dlopt.result import Result, Status
 
 ItemT = TypeVar("ItemT")
+AnswerT = TypeVar("AnswerT")
 
 LEAST_WIDTH = 110
 """Tables are laid out for this many columns at least, on a pipe too."""
 
-out = Console(highlight=False)
+_WORKER = "dlopt-worker"
+
+
+class ReaderGoneError(Exception):
+    """Whoever read standard output has closed it, as ``head`` does."""
+
+
+class _Output(Console):
+    def on_broken_pipe(self) -> None:
+        raise ReaderGoneError
+
+
+out = _Output(highlight=False)
 out.width = max(LEAST_WIDTH, out.width)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -54,12 +68,17 @@ def code_of(result: Result[Any]) -> Exit:
 
 def print_json(data: Any) -> None:
     """Print JSON, and nothing else, on standard output."""
-    sys.stdout.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
+    try:
+        sys.stdout.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
 
 
 def tell(error: DloptError) -> Exit:
     """Print an error as one message, and return its exit code; a refuted answer is saved."""
-    err.print(f"[red]error:[/red] {_escaped(str(error))}")
+    err.print("[red]error:[/red] ", end="")
+    err.print(str(error), markup=False)
     if isinstance(error, RefutedAnswerError):
         name = f"dlopt-refuted-{error.result.method.replace(':', '-')}.json"
         saved = {
@@ -71,6 +90,33 @@ def tell(error: DloptError) -> Exit:
             err.print(f"the answer is saved in {name}; please report it")
         return Exit.REFUTED
     return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT
+
+
+def interruptible(work: Callable[[], AnswerT]) -> AnswerT:
+    """Return the answer of `work`, done in another thread so that this one hears of Ctrl-C.
+
+    A solver that runs in the main thread keeps Python from handling the signal until it is done.
+    """
+    done: list[AnswerT] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    worker = threading.Thread(target=run, name=_WORKER, daemon=True)
+    worker.start()
+    worker.join()
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+def still_working() -> bool:
+    """Tell whether the work of `interruptible` goes on after an interrupt."""
+    return any(thread.name == _WORKER for thread in threading.enumerate())
 
 
 @contextlib.contextmanager
@@ -96,7 +142,3 @@ def progress(items: Iterable[ItemT], total: int, label: str) -> Iterator[ItemT]:
     columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as bar:
         yield from bar.track(items, total=total)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("[", r"\[")

@@ -6,7 +6,7 @@ import importlib
 import inspect
 from typing import Any
 
-from dlopt.errors import NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError
 from dlopt.registry import problem
 
 
@@ -48,7 +48,12 @@ def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any
         if name not in allowed:
             text = f"family {family} has no parameter {name!r} (known: {', '.join(allowed)})"
             raise NotApplicableError(text)
-    return function(seed=seed, **parameters)
+    try:
+        return function(seed=seed, **parameters)
+    except DloptError:
+        raise
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise NotApplicableError(f"family {family}: a parameter does not fit: {error}") from error
 
 
 def families(stem: str) -> dict[str, Any]:

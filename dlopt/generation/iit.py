@@ -78,6 +78,8 @@ def burst(
     The first group is ready at 0. Other parameters are those of `ramp`.
     """
     _counted(nodes)
+    if bursts > MOST_NODES:
+        raise NotApplicableError(f"bursts must be at most {MOST_NODES}, got {bursts}")
     draw = random.Random(f"burst {seed}")
     instants = [0, *(draw.randint(1, max(1, span)) for _ in range(max(1, bursts) - 1))]
     times = [draw.choice(instants) for _ in range(nodes)]

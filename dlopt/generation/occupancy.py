@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import Number, is_finite
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfLog
 from dlopt.problems.cluster import Cluster
@@ -76,6 +76,8 @@ def snapshot(
     -----
     Complexity: O(n log n) in the number of jobs.
     """
+    if not is_finite(at):
+        raise NotApplicableError("the instant must be a finite number")
     size = machines or log.machine_size
     if size is None:
         raise NotApplicableError("the log does not say how many processors there are: --machines N")
@@ -156,9 +158,10 @@ def synthetic_jobs(size: int, utilization: float, mean_run_time: int, seed: int)
 
 
 def _jobs(log: SwfLog) -> list[Job]:
+    """Return the jobs of a log that ran; the line of a job counts, not those of its bursts."""
     jobs = []
     for job in log.jobs:
-        if job.processors and job.run_time and job.submit is not None:
+        if not job.burst and job.processors and job.run_time and job.submit is not None:
             start = job.submit + (job.wait or 0)
             jobs.append(Job(job.submit, start, job.run_time, job.processors))
     return jobs

@@ -48,8 +48,8 @@ def opr_logarithm(
     def formula(slack: Any) -> int | None:
         if slack <= 0 or rule.chi == 0:
             return None
-        gamma = 1 - instance.load * rule.tau / slack
-        beta = rule.chi / (rule.tau + rule.chi)
+        gamma = 1.0 - float(instance.load) * float(rule.tau) / float(slack)
+        beta = float(rule.chi) / (float(rule.tau) + float(rule.chi))
         if gamma <= 0:
             return None
         return max(1, math.ceil(math.log(gamma) / math.log(beta)))

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dlopt.arithmetic import FLOATING, shown
+from dlopt.arithmetic import FLOATING, Number, shown
 from dlopt.heuristics.iit import closed_form
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide_equally
 from dlopt.heuristics.iit.equal_finish import orders
 from dlopt.heuristics.iit.estimates import estimate
 from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, PartitionRule
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance, Solution
 from dlopt.problems.timeline import by_ready_time, earliest_plan, last_result, number_field
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
+
+_ROUGH = 1e-6
+"""Relative error that floats are allowed where exact numbers decide afterwards."""
 
 
 def identical_nodes(instance: Instance) -> str | None:
@@ -130,29 +135,46 @@ def edf_iit_1(
     """
     order, ready = by_ready_time(instance)
     stop = None if limits.time_s is None else time.monotonic() + limits.time_s
-    wanted = instance.absolute_deadline if objective == "nodes" else None
-    best = None
-    reason = None
-    for n in range(1, len(ready) + 1):
-        if best is not None and ready[n - 1] >= best.promise:
+    deadline = instance.absolute_deadline if objective == "nodes" else None
+    best, reason = None, None
+    rough = _rough_promises(instance, ready, stop)
+    if len(rough) < len(ready) and stop is not None and time.monotonic() > stop:
+        reason = f"the time limit left {len(ready) - len(rough)} of {len(ready)} prefixes untried"
+    # Floats tell which prefixes are out of the question; the numbers given decide among the rest.
+    limit = min(rough, default=0.0) if deadline is None else float(deadline)
+    for n, guess in enumerate(rough, start=1):
+        if guess <= limit * (1 + _ROUGH):
+            view = estimate(instance.cluster, ready, instance.load, n)
+            if view is not None and (best is None or view.promise < best.promise):
+                best = view
+            if best is not None and deadline is not None:
+                if best.promise <= deadline * (1 + _slip(instance)):
+                    break
+                best = None
+    if best is None:
+        earliest = f"the earliest promise is {shown(min(rough))}" if rough else "nothing was tried"
+        return _nothing("edf-iit-1", reason or earliest)
+    plan = earliest_plan(instance, order, best.loads)
+    return _answer("edf-iit-1", instance, plan, objective, reason=reason)
+
+
+def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | None) -> list[float]:
+    """Return the promise of every prefix in floats, as far as time and use go."""
+    cluster = instance.cluster
+    costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
+    floating = Cluster(cluster.nodes, *map(float, costs))
+    times, load = [float(instant) for instant in ready], float(instance.load)
+    promises: list[float] = []
+    least = math.inf
+    for n, instant in enumerate(times, start=1):
+        if instant >= least * (1 + _ROUGH) or (stop is not None and time.monotonic() > stop):
             break
-        if stop is not None and time.monotonic() > stop:
-            reason = f"the time limit left {len(ready) - n + 1} of {len(ready)} prefixes untried"
-            break
-        view = estimate(instance.cluster, ready, instance.load, n)
+        view = estimate(floating, times, load, n)
         if view is None:
             break
-        if best is None or view.promise < best.promise:
-            best = view
-        if wanted is not None and view.promise <= wanted * (1 + _slip(instance)):
-            best = view
-            break
-    if best is None:
-        return _nothing("edf-iit-1", reason or "no prefix was tried")
-    plan = earliest_plan(instance, order, best.loads)
-    if wanted is not None and best.promise > wanted * (1 + _slip(instance)):
-        return _nothing("edf-iit-1", f"promises {shown(best.promise)} at the earliest")
-    return _answer("edf-iit-1", instance, plan, objective, reason=reason)
+        promises.append(view.promise)
+        least = min(least, view.promise)
+    return promises
 
 
 def edf_iit_2(

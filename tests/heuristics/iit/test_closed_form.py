@@ -17,9 +17,7 @@ pytestmark = pytest.mark.property
 
 @given(iit(most=4))
 def test_least_completion_is_that_of_brute_force_over_all_orders(instance):
-    xi, loads = minimum_completion(
-        instance.cluster, sorted(instance.ready_times), instance.load
-    )
+    xi, loads = minimum_completion(instance.cluster, sorted(instance.ready_times), instance.load)
     assert sum(loads) == instance.load
     assert min(loads) > 0
     assert xi == oracles.least_completion(instance)

@@ -1,0 +1,162 @@
+"""The heuristics as methods: sound, above the optimum, within their promises."""
+
+import math
+from fractions import Fraction
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt import Limits, Status, generate
+from dlopt.heuristics.iit.equal_finish import equal_finish as divide
+from dlopt.heuristics.iit.estimates import estimate
+from dlopt.heuristics.iit.methods import edf_iit_1, edf_iit_2, epr, equal_finish, opr
+from dlopt.heuristics.iit.partition import OptimalPartition
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Instance, objective, violations
+from dlopt.problems.timeline import earliest_plan, last_result
+from tests import oracles
+from tests.strategies import iit
+
+pytestmark = pytest.mark.property
+WAITING = (opr, epr)
+SOUND = (*WAITING, edf_iit_1, edf_iit_2, equal_finish)
+
+
+@given(iit(most=6))
+def test_plans_are_valid_and_no_better_than_the_optimum(instance):
+    optimum = edf_iit_2(instance).value
+    for method in SOUND:
+        found = method(instance)
+        assert violations(instance, found.solution) == ()
+        assert found.value == objective(instance, found.solution, "completion") >= optimum
+
+
+@given(iit(most=5, deadline=True))
+def test_fewest_nodes_are_valid_and_no_fewer_than_needed(instance):
+    fewest = edf_iit_2(instance, objective="nodes")
+    for method in SOUND:
+        found = method(instance, objective="nodes")
+        if found.solution is None:
+            assert found.status in (Status.UNKNOWN, Status.INFEASIBLE)
+            assert found.reason
+        else:
+            assert violations(instance, found.solution) == ()
+            assert found.value == objective(instance, found.solution, "nodes") >= fewest.value
+
+
+@given(iit(most=6, identical=False))
+def test_nodes_that_differ_get_valid_plans(instance):
+    found = equal_finish(instance)
+    assert violations(instance, found.solution) == ()
+    assert found.value == objective(instance, found.solution, "completion")
+
+
+@given(iit(most=6, setup=False))
+def test_equal_finish_is_optimal_for_identical_nodes_without_set_up_costs(instance):
+    assert equal_finish(instance).value == edf_iit_2(instance).value
+
+
+@given(iit(most=6))
+def test_waiting_rules_start_when_the_last_of_their_nodes_is_ready(instance):
+    for method in WAITING:
+        chunks = method(instance).solution.chunks
+        begin = max(instance.ready_times[chunk.node] for chunk in chunks)
+        assert min(chunk.transmission_start for chunk in chunks) == begin
+
+
+@given(iit(most=5))
+def test_the_best_number_of_nodes_is_no_worse_than_all(instance):
+    for method in WAITING:
+        assert method(instance).value <= method(instance, assignment="all").value
+
+
+@given(iit(most=7), st.data())
+def test_edf_iit_1_delivers_what_it_promises(instance, data):
+    ready = sorted(instance.ready_times)
+    order = sorted(range(len(ready)), key=instance.ready_times.__getitem__)
+    n = data.draw(st.integers(1, len(ready)))
+    view = estimate(instance.cluster, ready, instance.load, n)
+    if view is None:
+        assert instance.cluster.theta_cm > 0 or instance.cluster.chi == 0
+        return
+    assert sum(view.loads) == instance.load
+    assert min(view.loads) > 0
+    assert last_result(earliest_plan(instance, order, view.loads)) <= view.promise
+    execution = OptimalPartition.of(instance.cluster).execution_time(instance.load, n)
+    assert view.promise <= ready[n - 1] + execution
+
+
+def test_edf_iit_1_stops_at_a_time_limit():
+    instance = generate("iit", "random", nodes=200, span=3000, load=4000)
+    found = edf_iit_1(instance, limits=Limits(time_s=1e-9))
+    assert found.status is Status.UNKNOWN
+    assert "untried" in found.reason
+
+
+def test_edf_iit_1_says_what_it_promises_when_that_is_too_late():
+    instance = Instance(Cluster(2, tau=1, chi=1), (0, 1), load=3, absolute_deadline=4)
+    found = edf_iit_1(instance, objective="nodes")
+    assert found.status is Status.UNKNOWN
+    assert "the earliest promise is 4.85714" in found.reason
+
+
+def test_edf_iit_2_says_what_can_be_done_by_the_deadline():
+    instance = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, absolute_deadline=4)
+    found = edf_iit_2(instance)
+    assert found.status is Status.INFEASIBLE
+    assert found.reason == "at most 20/9 of load 3 can be done by then"
+
+
+def test_a_deadline_that_a_rule_misses_leaves_the_question_open():
+    instance = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, absolute_deadline=5)
+    assert opr(instance).status is Status.UNKNOWN
+    assert "misses the deadline by 7/5" in opr(instance).reason
+    assert edf_iit_2(instance).status is Status.OPTIMAL
+
+
+def test_equal_finish_tries_cut_orders_for_fewest_nodes():
+    instance = generate("iit", "random", nodes=9, seed=5, spread=3, slack=2, load=60)
+    found = equal_finish(instance, objective="nodes")
+    assert violations(instance, found.solution) == ()
+    assert 1 < found.value < 9
+    hopeless = Instance(
+        instance.cluster, instance.ready_times, 10**6, absolute_deadline=max(instance.ready_times)
+    )
+    assert equal_finish(hopeless, objective="nodes").status is Status.UNKNOWN
+
+
+@given(iit(most=4, identical=False))
+def test_equal_finish_keeps_every_order_valid(instance):
+    for order in permutations(range(instance.cluster.nodes)):
+        nodes, loads = divide(instance, order)
+        assert sum(loads) == instance.load
+        assert violations(instance, earliest_plan(instance, nodes, loads)) == ()
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40), st.floats(1e-3, 1e6))
+def test_floats_are_valid_within_their_tolerance(ready, load):
+    cluster = Cluster(len(ready), tau=0.3, chi=17.1, theta_cm=0.01, theta_cp=0.2)
+    instance = Instance(cluster, tuple(ready), load)
+    for method in SOUND:
+        found = method(instance)
+        assert violations(instance, found.solution, 1e-9) == ()
+        assert found.value >= edf_iit_2(instance).value * (1 - 1e-9)
+
+
+@given(iit(most=3))
+def test_the_oracle_itself_gives_valid_plans(instance):
+    """What brute force says can be attained: its value is that of a checked plan."""
+    assert oracles.least_completion(instance) == edf_iit_2(instance).value
+
+
+def test_exact_answers_of_a_thousand_nodes():
+    instance = generate("iit", "random", nodes=1000, span=1000, load=900)
+    found = edf_iit_2(instance)
+    assert isinstance(found.value, Fraction)
+    assert violations(instance, found.solution) == ()
+    floating = Instance(
+        instance.cluster, tuple(float(r) for r in instance.ready_times), float(instance.load)
+    )
+    assert math.isclose(edf_iit_2(floating).value, found.value, rel_tol=1e-12)

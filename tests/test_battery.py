@@ -1,0 +1,106 @@
+"""Every registered method on every shipped instance that it applies to."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from dlopt import Limits, Status, io, registry, solve
+from dlopt.arithmetic import exact
+
+FOLDER = Path(__file__).parents[1] / "instances"
+FILES = sorted(FOLDER.glob("*/*.json")) + sorted(FOLDER.glob("*/counterexamples/*.json"))
+LIMITS = Limits(time_s=120)
+
+
+@cache
+def instance_of(file):
+    return io.read(file, exact_numbers=True)
+
+
+@cache
+def answer(file, method, objective):
+    return solve(instance_of(file), method, objective=objective, limits=LIMITS)
+
+
+def cases():
+    for file in FILES:
+        instance = instance_of(file)
+        goals = registry.problem(instance.problem).module.OBJECTIVES.values()
+        for goal in goals:
+            if goal.needs is None or getattr(instance, goal.needs) is not None:
+                for entry in registry.methods(instance.problem):
+                    if entry.reason_against(instance, goal.name) is None:
+                        case = f"{instance.problem}/{file.stem}-{goal.name}-{entry.name}"
+                        yield pytest.param(file, entry, goal, id=case)
+
+
+@pytest.mark.parametrize(("file", "entry", "goal"), list(cases()))
+def test_method(file, entry, goal):
+    instance = instance_of(file)
+    found = answer(file, entry.name, goal.name)
+    module = registry.problem(instance.problem).module
+    if entry.claim != "literal-unsound":
+        assert found.violations == ()
+        assert found.status is not Status.UNSOUND
+    if found.solution is not None and found.status is not Status.UNSOUND:
+        assert module.violations(instance, found.solution, found.tolerance) == ()
+        assert found.value == module.objective(instance, found.solution, goal.name)
+    _against_the_optimum(found, answer(file, "exact", goal.name), goal)
+    _round_trip(instance, found)
+
+
+def _against_the_optimum(found, optimum, goal):
+    """Bound <= exact <= heuristic, for objectives to be made small."""
+    assert optimum.status in (Status.OPTIMAL, Status.INFEASIBLE)
+    if found.status is Status.UNSOUND:
+        return
+    if optimum.status is Status.INFEASIBLE:
+        assert found.solution is None
+        return
+    if found.value is not None:
+        assert not goal.better(found.value, optimum.value)
+    if found.status is Status.OPTIMAL:
+        assert found.value == optimum.value
+        assert abs(exact(found.value) - exact(found.bound)) <= 1e-6 * abs(exact(found.value))
+    if found.bound is not None:
+        slack = exact(1e-6) * abs(exact(optimum.value))
+        assert exact(found.bound) <= exact(optimum.value) + slack
+    if found.status is Status.INFEASIBLE:
+        pytest.fail(f"{found.method} calls a feasible instance infeasible")
+
+
+def _round_trip(instance, found):
+    again = io.result_from_data(io.result_to_data(instance, found), instance)
+    for name in ("status", "solution", "value", "bound", "objective", "method", "plan_class"):
+        assert getattr(again, name) == getattr(found, name)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_determinism(file):
+    instance = instance_of(file)
+    for entry in registry.methods(instance.problem):
+        if entry.kind == "heuristic" and entry.reason_against(instance) is None:
+            try:
+                first = solve(instance, entry.name)
+            except Exception as error:
+                assert "needs absolute_deadline" in str(error)  # noqa: PT017
+                continue
+            assert solve(instance, entry.name) == first
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_best_known_values_are_met(file):
+    instance = instance_of(file)
+    for best in instance.best_known:
+        found = answer(file, best.method, best.objective)
+        assert found.plan_class == best.plan_class
+        assert found.value == best.value
+        assert float(found.bound) == pytest.approx(float(best.bound), rel=1e-9)
+
+
+def test_every_instance_says_where_it_comes_from():
+    for file in FILES:
+        instance = instance_of(file)
+        assert instance.origin
+        assert instance.name == file.stem
