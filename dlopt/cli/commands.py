@@ -103,9 +103,9 @@ def solve(
         print_json(data)
     else:
         goals = registry.problem(instance.problem).module.OBJECTIVES
-        out.print(tables.headline(result, goals[result.objective].sense))
+        out.print(tables.headline(result, goals[result.objective].sense), soft_wrap=True)
         if result.reason is not None:
-            out.print(result.reason, markup=False)
+            out.print(result.reason, markup=False, soft_wrap=True)
         for violation in result.violations:
             out.print(Text(str(violation), "red"))
         if result.solution is not None:
@@ -154,7 +154,8 @@ def compare(
             out.print(tables.comparison([c for c in compared if c.instance.problem == stem]))
         for comparison in compared:
             for name, reason in comparison.left_out:
-                out.print(f"left out: {name} on {comparison.instance.name}: {reason}", markup=False)
+                line = f"left out: {name} on {comparison.instance.name}: {reason}"
+                out.print(line, markup=False, soft_wrap=True)
     codes = [code_of(row.result) for comparison in compared for row in comparison.rows]
     raise typer.Exit(Exit.FOUND if Exit.FOUND in codes else Exit.DONE)
 

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dlopt.api import RefutedAnswerError
 from dlopt.errors import DloptError, SolverError
-from dlopt.io import result_to_data, write
+from dlopt.io import instance_to_data, result_to_data, write
 from dlopt.result import Result, Status
 
 ItemT = TypeVar("ItemT")
@@ -81,12 +81,9 @@ def tell(error: DloptError) -> Exit:
     err.print(str(error), markup=False)
     if isinstance(error, RefutedAnswerError):
         name = f"dlopt-refuted-{error.result.method.replace(':', '-')}.json"
-        saved = {
-            "instance": error.instance.to_data(),
-            "result": result_to_data(error.instance, error.result),
-        }
-        with contextlib.suppress(DloptError):
-            write(saved, name)
+        with contextlib.suppress(ValueError):  # the path cannot be written, or it has no numbers
+            result = result_to_data(error.instance, error.result)
+            write({"instance": instance_to_data(error.instance), "result": result}, name)
             err.print(f"the answer is saved in {name}; please report it")
         return Exit.REFUTED
     return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT

@@ -83,6 +83,8 @@ def burst(
     draw = random.Random(f"burst {seed}")
     instants = [0, *(draw.randint(1, max(1, span)) for _ in range(max(1, bursts) - 1))]
     times = [draw.choice(instants) for _ in range(nodes)]
+    if 0 not in times:
+        times[0] = 0
     return _instance("burst", times, tau, chi, theta_cm, theta_cp, load, slack, spread, seed)
 
 
