@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from operator import index
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, simplest
@@ -81,7 +82,7 @@ def burst(
     if bursts > MOST_NODES:
         raise NotApplicableError(f"bursts must be at most {MOST_NODES}, got {bursts}")
     draw = random.Random(f"burst {seed}")
-    instants = [0, *(draw.randint(1, max(1, span)) for _ in range(max(1, bursts) - 1))]
+    instants = [0, *(draw.randint(1, max(1, index(span))) for _ in range(max(1, bursts) - 1))]
     times = [draw.choice(instants) for _ in range(nodes)]
     if 0 not in times:
         times[0] = 0
@@ -107,7 +108,7 @@ def uniform(
     """
     _counted(nodes)
     draw = random.Random(f"random {seed}")
-    times = [draw.randint(0, max(0, span)) for _ in range(nodes)]
+    times = [draw.randint(0, max(0, index(span))) for _ in range(nodes)]
     return _instance("random", times, tau, chi, theta_cm, theta_cp, load, slack, spread, seed)
 
 

@@ -183,15 +183,18 @@ class _Form:
         return smallest(lambda n: n >= size or late(n), last) or size
 
     def completion(self, work: Any, used: int) -> Any:
-        """Return the `xi` at which the first `used` nodes have done the work."""
+        """Return the `xi` at which the first `used` nodes have done the work.
+
+        Newton's method from the left. As `xi` grows, nodes cease to lead blocks and never start
+        to, so that there are at most `used` steps.
+        """
         xi = self._threshold(used)
-        for _ in range(2 * used + 64):
+        while True:
             slope, offset = self._line(xi, used)
             better = (work + offset) / slope
             if better <= xi:  # the same leaders, or nothing but rounding left
                 return xi
             xi = better
-        return self._bisect(work, used, xi)
 
     def loads(self, completion: Any, used: int, load: Any) -> list[Any]:
         """Return the loads at a completion time; in floats they are scaled to sum to `load`."""
@@ -264,13 +267,6 @@ class _Form:
             needed = (needed + theta) / beta
             latest = max(latest, ready + needed)
         return latest + overhead
-
-    def _bisect(self, work: Any, used: int, low: Any) -> Any:
-        """Return `xi` to the last float; only where rounding keeps Newton from ending."""
-        high = self._threshold(used) + work + self.costs.theta_cm + self.costs.theta_cp
-        while low < (middle := (low + high) / 2) < high:
-            low, high = (low, middle) if self._work_by(middle, used) >= work else (middle, high)
-        return high
 
 
 def _costs(cluster: Cluster) -> tuple[Number, ...]:

@@ -47,6 +47,13 @@ def test_epr_roots_that_coincide():
     assert solve(between, "epr:literal-roots").status is Status.UNKNOWN
 
 
+def test_epr_roots_where_there_are_none():
+    cluster = Cluster(2, tau=1, chi=1, theta_cm=5)
+    for deadline in (5, 20):  # omega negative; discriminant negative
+        hopeless = Instance(cluster, (0, 0), load=11, absolute_deadline=deadline)
+        assert solve(hopeless, "epr:literal-roots").status is Status.UNKNOWN
+
+
 def test_the_rounded_logarithm_wastes_a_node():
     instance = load("opr-literal-logarithm")
     assert OptimalPartition.of(instance.cluster).execution_time(1, 1) == 5

@@ -102,6 +102,33 @@ def test_edf_iit_1_says_what_it_promises_when_that_is_too_late():
     assert "the earliest promise is 4.85714" in found.reason
 
 
+def test_edf_iit_1_keeps_an_exact_deadline_that_floats_cannot_see():
+    """The promise of two nodes is 34/7; the deadline is 10^-20 earlier."""
+    costs = Cluster(2, tau=1, chi=1)
+    for short, status in ((0, Status.FEASIBLE), (Fraction(1, 10**20), Status.UNKNOWN)):
+        deadline = Fraction(34, 7) - short
+        instance = Instance(costs, (0, 1), load=3, absolute_deadline=deadline)
+        assert edf_iit_1(instance, objective="nodes").status is status
+
+
+def test_edf_iit_1_leaves_out_a_prefix_whose_last_load_is_exactly_nothing():
+    """In floats the last load is 10^-17, in fractions it is 0."""
+    found = edf_iit_1(_last_load_lost_in_rounding())
+    assert len(found.solution.chunks) == 1
+
+
+def _last_load_lost_in_rounding():
+    for denominator in range(2, 200):
+        theta_cm = Fraction(1, denominator)
+        cluster = Cluster(2, tau=1, chi=2, theta_cm=theta_cm)
+        load = theta_cm / 2  # node 1 gets beta X_1 - theta_cm = 0
+        assert estimate(cluster, (0, 0), load, 2) is None
+        floating = Cluster(2, tau=1.0, chi=2.0, theta_cm=float(theta_cm))
+        if estimate(floating, (0.0, 0.0), float(load), 2) is not None:
+            return Instance(cluster, (0, 0), load)
+    raise AssertionError("floats are better than they should be")
+
+
 def test_edf_iit_2_says_what_can_be_done_by_the_deadline():
     instance = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, absolute_deadline=4)
     found = edf_iit_2(instance)

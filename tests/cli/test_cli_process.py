@@ -1,0 +1,117 @@
+"""The command as a process of its own: signals, closed pipes, full disks, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dlopt import generate, write
+from dlopt.version import __version__
+from tests.cli.conftest import INSTANCES
+
+DLOPT = [sys.executable, "-m", "dlopt"]
+PATIENCE = 120
+"""Seconds after which a command that should have ended counts as hung."""
+
+# Tells on standard error when the solver starts, in which Python handles no signal.
+TELLING = """
+import sys, highspy
+run = highspy.Highs.run
+def telling(model):
+    sys.stderr.write("solving\\n")
+    sys.stderr.flush()
+    return run(model)
+highspy.Highs.run = telling
+from dlopt.cli import main
+main()
+"""
+
+
+def start(*words: object, code: str | None = None, **options: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code] if code else DLOPT
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.Popen([*command, *map(str, words)], text=True, **pipes)  # type: ignore
+
+
+def test_text_json_and_exit_codes_of_the_real_command(tmp_path: Path) -> None:
+    done = start("--version")
+    assert done.communicate(timeout=PATIENCE) == (f"{__version__}\n", "") and done.returncode == 0
+    file = INSTANCES / "three-nodes.json"
+    done = start("solve", file, "--json", "--out", tmp_path / "r.json", "--exact-numbers")
+    out, err = done.communicate(timeout=PATIENCE)
+    assert done.returncode == 0 and err == "" and json.loads(out)["value"] == "39/8"
+    done = start("check", INSTANCES / "four-nodes.json", tmp_path / "r.json", "--json")
+    out, err = done.communicate(timeout=PATIENCE)
+    assert done.returncode == 2 and out == "" and "hash" in err and "Traceback" not in err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_interrupt_while_a_solver_runs(tmp_path: Path) -> None:
+    hard = generate("iit", "random", nodes=20, spread=5, seed=3)
+    write(hard, tmp_path / "hard.json")
+    (tmp_path / "r.json").write_text("old")
+    words = ["solve", tmp_path / "hard.json", "--out", tmp_path / "r.json", "--json"]
+    process = start(*words, code=TELLING)
+    try:
+        assert process.stderr is not None and process.stderr.readline() == "solving\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 130 and out == ""
+    assert "interrupted" in err and "Traceback" not in err
+    assert (tmp_path / "r.json").read_text() == "old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["hard.json", "r.json"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["methods"],
+        ["methods", "--json"],
+        ["generate", "iit", "--family", "ramp", "--set", "nodes=20000"],
+    ],
+    ids=["text", "little JSON", "more JSON than a pipe holds"],
+)
+def test_a_reader_that_leaves(words: list[str]) -> None:
+    process = start(*words)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()  # before the command has written anything: it reads its code first
+    assert process.stderr.read() == ""
+    assert process.wait(PATIENCE) == 0
+    process.stderr.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+def test_closed_and_full_output() -> None:
+    file = INSTANCES / "three-nodes.json"
+
+    def shell(words: str) -> tuple[int, str]:
+        command = f'"$0" -m dlopt {words}'
+        done = subprocess.run(
+            ["sh", "-c", command, sys.executable, file], capture_output=True, text=True
+        )
+        assert done.stdout == ""
+        return done.returncode, done.stderr
+
+    assert shell('solve "$1" --json >&-') == (0, "")
+    assert shell("solve nothing.json 2>&-") == (2, "")
+    if os.path.exists("/dev/full"):
+        for words in ('solve "$1" -m opr', 'solve "$1" -m opr --json', "--help"):
+            code, told = shell(f"{words} >/dev/full")
+            assert code == 2 and told == "error: No space left on device\n"
+
+
+def test_letters_that_the_output_does_not_know(tmp_path: Path) -> None:
+    data = json.loads((INSTANCES / "three-nodes.json").read_text()) | {"name": "caf\u00e9"}
+    (tmp_path / "a.json").write_text(json.dumps(data))
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    process = start("compare", tmp_path / "a.json", "--methods", "opr", env=environment)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0 and err == "" and "caf\\xe9" in out
