@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -152,7 +152,8 @@ def shown(number: Number | None, digits: int = 6) -> str:
         return f"{float(plain):.{digits}g}"
     except OverflowError:
         top, bottom = plain.as_integer_ratio()
-        return f"{(Decimal(top) / Decimal(bottom)).normalize():.{digits}g}"
+        rounded = Context(prec=digits).divide(Decimal(top), Decimal(bottom))
+        return f"{rounded.normalize():g}"
 
 
 def _text(fraction: Fraction) -> str:

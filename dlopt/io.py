@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.problems.records import HEADER_FIELDS, Header, Record, examine
+from dlopt.problems.records import HEADER_FIELDS, Header, Record, examine, floating
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, Result, Status, Value, Violation
 from dlopt.version import __version__
@@ -45,7 +45,9 @@ _RESULT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
 )
 
 
-def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:
+def read(
+    path: str | os.PathLike[str], *, exact_numbers: bool = False, float_numbers: bool = False
+) -> Any:
     """Read an instance from a JSON file.
 
     Parameters
@@ -53,6 +55,9 @@ def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:
     path : path-like
     exact_numbers : bool, default False
         Read decimals as the rationals that they spell instead of as floats.
+    float_numbers : bool, default False
+        Turn every number into a float. Exact answers for thousands of nodes have thousands of
+        digits, and take accordingly long.
 
     Returns
     -------
@@ -70,7 +75,10 @@ def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:
     >>> instance.name, instance.load
     ('three-nodes', 3)
     """
-    return instance_from_data(_load(path, exact_numbers), source=os.fspath(path))
+    if exact_numbers and float_numbers:
+        raise NotApplicableError("numbers are read either as exact ones or as floats")
+    instance = instance_from_data(_load(path, exact_numbers), source=os.fspath(path))
+    return floating(instance) if float_numbers else instance
 
 
 def instance_from_data(data: object, source: str | None = None) -> Any:

@@ -19,6 +19,7 @@ from dlopt.cli.console import (
     progress,
     quiet_solvers,
     tell,
+    warn_of_long_numbers,
 )
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.result import Limits
@@ -36,6 +37,9 @@ app = typer.Typer(
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 Exactly = Annotated[
     bool, typer.Option("--exact-numbers", help="Read decimals as exact rational numbers.")
+]
+Floating = Annotated[
+    bool, typer.Option("--float-numbers", help="Compute in floats, whatever the file says.")
 ]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="K=V", help="An option, as often as needed.")
@@ -80,6 +84,7 @@ def solve(
     gap: Gap = 0.0,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
+    float_numbers: Floating = False,
     write_to: Out = None,
     plot_to: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the plan: svg, png, pdf.")
@@ -91,7 +96,8 @@ def solve(
     from dlopt.cli import tables
 
     limits = Limits(time_limit, work, threads, gap)
-    instance = io.read(file, exact_numbers=exact_numbers)
+    instance = io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
+    warn_of_long_numbers([instance])
     with quiet_solvers():
         options: dict[str, Any] = dict(_pairs(settings))
         options |= {"objective": objective, "limits": limits, "seed": seed}
@@ -132,6 +138,7 @@ def compare(
     threads: Threads = 1,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
+    float_numbers: Floating = False,
     as_json: AsJson = False,
 ) -> None:
     """Hold every method that applies against the proven optimum."""
@@ -139,7 +146,8 @@ def compare(
     from dlopt.cli import tables
 
     limits = Limits(time_limit, work, threads)
-    instances = _read_all(files, exact_numbers)
+    instances = _read_all(files, exact_numbers, float_numbers)
+    warn_of_long_numbers(instances)
     wanted = None if methods is None else [name for name in methods.split(",") if name]
     compared = []
     with quiet_solvers():
@@ -322,14 +330,16 @@ def schema(stem: Annotated[str, typer.Argument(metavar="STEM")], as_json: AsJson
     print_json(io.schema(stem))
 
 
-def _read_all(files: list[Path], exact_numbers: bool) -> list[Any]:
+def _read_all(files: list[Path], exact_numbers: bool, float_numbers: bool) -> list[Any]:
     """Read all files; if some are bad, tell of each of them."""
     from dlopt import io
 
     instances, failed = [], False
     for file in files:
         try:
-            instances.append(io.read(file, exact_numbers=exact_numbers))
+            instances.append(
+                io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
+            )
         except DloptError as error:
             tell(error)
             failed = True

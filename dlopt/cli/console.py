@@ -16,8 +16,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from dlopt.api import RefutedAnswerError
+from dlopt.arithmetic import is_exact
 from dlopt.errors import DloptError, SolverError
 from dlopt.io import instance_to_data, result_to_data, write
+from dlopt.problems.records import Header, numbers_of
 from dlopt.result import Result, Status
 
 ItemT = TypeVar("ItemT")
@@ -25,6 +27,9 @@ AnswerT = TypeVar("AnswerT")
 
 LEAST_WIDTH = 110
 """Tables are laid out for this many columns at least, on a pipe too."""
+
+MANY_NUMBERS = 2_000
+"""More exact numbers than this in an instance are worth a warning."""
 
 _WORKER = "dlopt-worker"
 
@@ -114,6 +119,16 @@ def interruptible(work: Callable[[], AnswerT]) -> AnswerT:
 def still_working() -> bool:
     """Tell whether the work of `interruptible` goes on after an interrupt."""
     return any(thread.name == _WORKER for thread in threading.enumerate())
+
+
+def warn_of_long_numbers(instances: Iterable[Header]) -> None:
+    """Say on standard error that exact answers to large instances take long."""
+    for instance in instances:
+        numbers = list(numbers_of(instance))
+        if len(numbers) > MANY_NUMBERS and is_exact(numbers):
+            name = instance.name or "the instance"
+            text = f"{name} has {len(numbers)} exact numbers: its answers have thousands of digits"
+            err.print(f"{text} and take long; --float-numbers is faster", markup=False)
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ RecordT = TypeVar("RecordT", bound="Record")
 
 _BAD: Any = object()
 _Check = Callable[[Any, str, list[Fault]], Any]
-_COMPILED: dict[type, dict[str, tuple[_Check, bool]]] = {}
+_COMPILED: dict[type, dict[str, tuple[_Check, bool, bool]]] = {}
 
 
 class Record:
@@ -122,7 +122,7 @@ def examine(
     values: dict[str, Any] = {}
     checks = _checks(kind)
     dot = f"{path}." if path else ""
-    for name, (check, required) in checks.items():
+    for name, (check, required, _) in checks.items():
         if name in data:
             value = check(data[name], dot + name, found)
             if value is not _BAD:
@@ -138,6 +138,23 @@ def examine(
     for fault in kind.relations(values):
         found.append(dataclasses.replace(fault, path=dot + fault.path))
     return values, tuple(found)
+
+
+def floating(record: RecordT) -> RecordT:
+    """Return a record with every number a float; counts and indices stay integers.
+
+    Examples
+    --------
+    >>> floating(BestKnown("completion", "single", value=3)).value
+    3.0
+    """
+    numeric = _checks(type(record))
+    changed = {
+        name: _floated(getattr(record, name), numeric[name][2])
+        for name in numeric
+        if name not in HEADER_FIELDS
+    }
+    return dataclasses.replace(record, **changed)  # type: ignore[type-var]
 
 
 def plain(value: Any) -> Any:
@@ -164,22 +181,37 @@ def numbers_of(value: Any) -> Iterable[Number]:
         yield value
 
 
-def _checks(kind: type[Record]) -> dict[str, tuple[_Check, bool]]:
-    """Return the check of each field, and whether it must be given; compiled once a type."""
+def _checks(kind: type[Record]) -> dict[str, tuple[_Check, bool, bool]]:
+    """Return of each field its check, whether it must be given, and whether it holds numbers."""
     if kind not in _COMPILED:
         _COMPILED[kind] = _compile_record(kind)
     return _COMPILED[kind]
 
 
-def _compile_record(kind: type[Record]) -> dict[str, tuple[_Check, bool]]:
+def _compile_record(kind: type[Record]) -> dict[str, tuple[_Check, bool, bool]]:
     hints = typing.get_type_hints(kind, include_extras=True)
     return {
         item.name: (
             _compile(hints[item.name]),
             item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING,
+            _holds_numbers(hints[item.name]),
         )
         for item in dataclasses.fields(kind)  # type: ignore[arg-type]
     }
+
+
+def _holds_numbers(hint: Any) -> bool:
+    return hint is float or any(map(_holds_numbers, typing.get_args(hint)))
+
+
+def _floated(value: Any, numeric: bool) -> Any:
+    if isinstance(value, Record):
+        return floating(value)
+    if isinstance(value, tuple):
+        return tuple(_floated(entry, numeric) for entry in value)
+    if numeric and isinstance(value, int | Fraction):
+        return float(value)
+    return value
 
 
 def _compile(hint: Any) -> _Check:

@@ -22,6 +22,33 @@ THREE = {
     "ready_times": [0, 1, 4],
     "load": 3,
 }
+ROOTS = {  # EPR's quadratic formula finds two nodes, and two miss the deadline
+    "problem": "iit",
+    "version": 1,
+    "name": "roots",
+    "cluster": {"nodes": 2, "tau": 1, "chi": 1, "theta_cm": 5},
+    "ready_times": [0, 0],
+    "load": 11,
+    "absolute_deadline": 26,
+}
+FIELDS = frozenset(
+    {
+        "problem",
+        "instance",
+        "hash",
+        "method",
+        "status",
+        "objective",
+        "value",
+        "bound",
+        "gap",
+        "reason",
+        "runtime_s",
+        "violations",
+        "tolerance",
+        "solution",
+    }
+)
 
 
 @dataclass(frozen=True)

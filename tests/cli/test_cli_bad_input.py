@@ -22,7 +22,7 @@ TEXTS = {
     "no JSON": ("{", "line 1, column 2"),
     "a list": ("[1]", "must be a JSON object"),
     "a number": ("1", "must be a JSON object"),
-    "nested": ("[" * 100_000, "nested too deeply"),
+    "nested": ("[" * 100_000, "is no JSON"),
     "long": ('{"load": ' + "9" * 5000 + "}", "is no JSON"),
     "twice": ('{"problem": "iit", "problem": "iit"}', "problem: is given twice"),
     "NaN": (json.dumps(THREE | {"load": float("nan")}), "load: must be a finite number"),
@@ -214,6 +214,7 @@ def test_bad_results(dlopt: Command, three: Path, tmp_path: Path) -> None:
     assert "status: must be one of" in told(good | {"status": "fine"})
     assert "method: must be a text" in told(good | {"method": 3})
     assert "problem: must be iit" in told(good | {"problem": "dag"})
+    wrong: Any
     for wrong in ([4, 5], True, "four", {}, float("nan"), float("inf")):
         assert "value: must be " in told(good | {"value": wrong})
         assert "bound: must be " in told(good | {"bound": wrong})

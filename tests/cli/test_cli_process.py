@@ -33,10 +33,12 @@ main()
 """
 
 
-def start(*words: object, code: str | None = None, **options: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", code] if code else DLOPT
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return subprocess.Popen([*command, *map(str, words)], text=True, **pipes)  # type: ignore
+def start(
+    *words: object, command: list[str] = DLOPT, env: dict[str, str] | None = None
+) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    line = [*command, *map(str, words)]
+    return subprocess.Popen(line, text=True, stdout=pipe, stderr=pipe, env=env)
 
 
 def test_text_json_and_exit_codes_of_the_real_command(tmp_path: Path) -> None:
@@ -57,7 +59,7 @@ def test_interrupt_while_a_solver_runs(tmp_path: Path) -> None:
     write(hard, tmp_path / "hard.json")
     (tmp_path / "r.json").write_text("old")
     words = ["solve", tmp_path / "hard.json", "--out", tmp_path / "r.json", "--json"]
-    process = start(*words, code=TELLING)
+    process = start(*words, command=[sys.executable, "-c", TELLING])
     try:
         assert process.stderr is not None and process.stderr.readline() == "solving\n"
         process.send_signal(signal.SIGINT)

@@ -52,7 +52,7 @@ class Whole(Record):
     maybe: NonNegative | None = None
     maybe_list: tuple[Number, ...] | None = None
     maybe_costs: Number | tuple[Number, ...] | None = None
-    old_style: Optional[int] = None  # noqa: UP007, UP045
+    old_style: Optional[int] = None  # noqa: UP045
     text: str = ""
     choice: Literal["left", "right"] = "left"
     anything: object = None
@@ -237,7 +237,7 @@ def test_what_is_no_object(data: object) -> None:
         {},
         (Fault("", data, "must be an object with named fields"),),
     )
-    with pytest.raises(InvalidInstanceError, match="^must be an object with named fields"):
+    with pytest.raises(InvalidInstanceError, match="must be an object with named fields"):
         Whole.from_data(data)
 
 
@@ -281,7 +281,7 @@ def test_integers_of_other_types_become_plain(value: object) -> None:
 
 def test_lists_and_arrays_become_tuples_of_plain_numbers() -> None:
     whole = Whole(
-        1,
+        2,
         costs=np.array([1.5, 2]),
         points=np.array([[1, 2], [3, 4]]),
         parts=[{"size": np.int64(1)}, Part(2)],

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from dlopt import solve
 from dlopt.heuristics.iit.methods import edf_iit_2, equal_finish
 from dlopt.models.iit.methods import bound_fluid, exact_plan
+from dlopt.models.iit.scaling import Scaled
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance, violations
+from dlopt.problems.timeline import last_result
 from dlopt.result import Limits, Status
 from tests import oracles
 from tests.strategies import iit
@@ -150,3 +152,44 @@ def test_two_installments_beat_one():
     assert two.value == Fraction(24, 7)
     assert close(two.bound, Fraction(24, 7))
     assert bound_fluid(instance).bound == 3
+
+
+@FEW
+@given(
+    iit(most=4, identical=False),
+    st.sampled_from([1e-9, 1.0, 3e7]),
+    st.sampled_from([1e-6, 1.0, 1e9]),
+    st.sampled_from([0.0, 1.7e9]),
+)
+def test_units_and_epochs_cost_no_accuracy(instance, second, unit, epoch):
+    """Microseconds or centuries, bytes or petabytes, since now or since 1970."""
+    cluster = instance.cluster
+    scale = second / unit
+    floating = Instance(
+        Cluster(
+            cluster.nodes,
+            tuple(float(tau) * scale for tau in cluster.tau),
+            tuple(float(chi) * scale for chi in cluster.chi),
+            float(cluster.theta_cm) * second,
+            float(cluster.theta_cp) * second,
+        ),
+        tuple(float(r) * second + epoch * (second >= 1) for r in instance.ready_times),
+        float(instance.load) * unit,
+    )
+    found = solve(floating)
+    assert found.status is Status.OPTIMAL
+    first = min(floating.ready_times)
+    expected = float(exact_plan(instance).value - min(instance.ready_times)) * second
+    assert abs(found.value - first - expected) <= 1e-6 * expected + 1e-6 * (epoch > 0)
+
+
+@given(iit(most=4))
+def test_scaling_goes_there_and_back(instance):
+    scaled = Scaled.of(instance)
+    plan = edf_iit_2(instance).solution
+    assert scaled.plan_back(scaled.plan_forth(plan)) == plan
+    there = scaled.plan_forth(plan)
+    assert violations(scaled.instance, there) == ()
+    assert scaled.instant_back(last_result(there)) == last_result(plan)
+    assert 256 <= scaled.instance.load <= 1024
+    assert min(scaled.instance.ready_times) == 0

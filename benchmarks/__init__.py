@@ -1,0 +1,1 @@
+"""Speed and scale of dlopt, measured: ``python -m benchmarks.iit``."""

@@ -1,0 +1,509 @@
+"""Speed and scale of the methods for one divisible load: ``python -m benchmarks.iit --help``.
+
+Every instance has ``tau = 1``, ``chi = N`` and load ``10 N``, so that at any size `N` the nodes
+get loads of the same order and ready times decide who leads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import highspy
+import numpy as np
+import pulp
+from ortools.linear_solver import pywraplp
+
+import dlopt
+from benchmarks.measure import (
+    Report,
+    Timing,
+    interleaved,
+    once,
+    solver_output_to_stderr,
+    stopwatches,
+)
+from dlopt.backends import rational
+from dlopt.generation.iit import snapshot, uniform
+from dlopt.heuristics.iit.closed_form import minimum_completion
+from dlopt.models.iit.methods import exact_plan
+from dlopt.models.iit.prefix import PrefixModel
+from dlopt.models.iit.sequence import SequenceModel
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Instance, Solution, violations
+from dlopt.result import Limits
+
+FASTER = 300
+"""How many times faster than the best LP the closed form must be at 1000 nodes."""
+MODEL_SECONDS = 30
+"""In how many seconds a model of 1000 nodes must be solved."""
+ORDER_SECONDS = 300
+"""In how many seconds an order of 12 nodes must be proven."""
+
+
+def at_random(n: int) -> Instance:
+    """Return nodes that become ready at random times; all get a load."""
+    return uniform(nodes=n, chi=n, span=10 * n)
+
+
+def set_up_costs(n: int) -> Instance:
+    """Return `at_random` with set-up costs."""
+    return uniform(nodes=n, chi=n, span=10 * n, theta_cm=1, theta_cp=3)
+
+
+def left_by_jobs(n: int) -> Instance:
+    """Return ready times as parallel jobs leave them: many idle nodes, groups, a long tail."""
+    times: list[Any] = []
+    while len(times) < n:
+        part = min(10_000, n - len(times))
+        seed = len(times) // 10_000
+        times += snapshot(nodes=part, chi=n, mean_run_time=5 * n, seed=seed).ready_times
+    return Instance(Cluster(n, tau=1, chi=n), tuple(times), 10 * n)
+
+
+FAMILIES: dict[str, Callable[[int], Instance]] = {
+    "random": at_random,
+    "snapshot": left_by_jobs,
+    "set-up costs": set_up_costs,
+}
+
+
+def in_floats(instance: Instance) -> Instance:
+    """Return the same instance of identical nodes in floats."""
+    costs = instance.cluster
+    cluster = Cluster(
+        costs.nodes,
+        tau=float(costs.tau_of(0)),
+        chi=float(costs.chi_of(0)),
+        theta_cm=float(costs.theta_cm),
+        theta_cp=float(costs.theta_cp),
+    )
+    ready = tuple(map(float, instance.ready_times))
+    return replace(instance, cluster=cluster, ready_times=ready, load=float(instance.load))
+
+
+@dataclass(frozen=True)
+class DirectProgram:
+    """The linear program of `dlopt.models.iit.sequence`, handed to a solver without PuLP.
+
+    Variables are the starts ``s_0..``, the loads ``x_0..`` and ``T``. Both calls return the
+    seconds that building and solving took, and the optimum.
+    """
+
+    cluster: Cluster
+    ready: list[float]
+    load: float
+
+    def highs(self, **options: Any) -> tuple[float, float, float]:
+        """Solve with HiGHS; the program is passed as arrays."""
+        begun = time.perf_counter()
+        n, infinity = len(self.ready), highspy.kHighsInf
+        tau, unit = self.cluster.tau_of(0), self.cluster.tau_of(0) + self.cluster.chi_of(0)
+        overhead = self.cluster.theta_cm + self.cluster.theta_cp
+        p = np.arange(n)
+        port = np.stack([p[1:], p[:-1], n + p[:-1]], axis=1).ravel()
+        results = np.stack([np.full(n, 2 * n), p, n + p], axis=1).ravel()
+        program = highspy.HighsLp()
+        program.num_col_, program.num_row_ = 2 * n + 1, 2 * n
+        program.col_cost_ = np.append(np.zeros(2 * n), 1.0)
+        program.col_lower_ = np.concatenate([self.ready, np.zeros(n + 1)])
+        program.col_upper_ = np.full(2 * n + 1, infinity)
+        program.row_lower_ = np.concatenate(
+            [np.full(n - 1, self.cluster.theta_cm), np.full(n, overhead), [self.load]]
+        )
+        program.row_upper_ = np.append(np.full(2 * n - 1, infinity), self.load)
+        matrix = program.a_matrix_
+        matrix.format_ = highspy.MatrixFormat.kRowwise
+        matrix.start_ = np.append(np.arange(0, 6 * n - 2, 3), 7 * n - 3).astype(np.int32)
+        matrix.index_ = np.concatenate([port, results, n + p]).astype(np.int32)
+        matrix.value_ = np.concatenate(
+            [np.tile([1.0, -1.0, -tau], n - 1), np.tile([1.0, -1.0, -unit], n), np.ones(n)]
+        )
+        model = highspy.Highs()
+        model.setOptionValue("output_flag", False)
+        for name, value in options.items():
+            model.setOptionValue(name, value)
+        model.passModel(program)
+        built = time.perf_counter()
+        model.run()
+        optimum = model.getInfo().objective_function_value
+        return built - begun, time.perf_counter() - built, optimum
+
+    def glop(self, parameters: str = "") -> tuple[float, float, float]:
+        """Solve with GLOP."""
+        begun = time.perf_counter()
+        n = len(self.ready)
+        tau, unit = self.cluster.tau_of(0), self.cluster.tau_of(0) + self.cluster.chi_of(0)
+        overhead = self.cluster.theta_cm + self.cluster.theta_cp
+        model = pywraplp.Solver.CreateSolver("GLOP")
+        infinity = model.infinity()
+        start = [model.NumVar(ready, infinity, "") for ready in self.ready]
+        load = [model.NumVar(0, infinity, "") for _ in self.ready]
+        end = model.NumVar(0, infinity, "")
+        for p in range(n - 1):
+            row = model.Constraint(self.cluster.theta_cm, infinity)
+            row.SetCoefficient(start[p + 1], 1)
+            row.SetCoefficient(start[p], -1)
+            row.SetCoefficient(load[p], -tau)
+        for p in range(n):
+            row = model.Constraint(overhead, infinity)
+            row.SetCoefficient(end, 1)
+            row.SetCoefficient(start[p], -1)
+            row.SetCoefficient(load[p], -unit)
+        row = model.Constraint(self.load, self.load)
+        for variable in load:
+            row.SetCoefficient(variable, 1)
+        model.Objective().SetCoefficient(end, 1)
+        model.Objective().SetMinimization()
+        if parameters:
+            model.SetSolverSpecificParametersAsString(parameters)
+        built = time.perf_counter()
+        model.Solve()
+        return built - begun, time.perf_counter() - built, model.Objective().Value()
+
+    def ways(self) -> dict[str, Callable[[], tuple[float, float, float]]]:
+        """Return the ways to solve it, of which the fastest counts."""
+        return {
+            "HiGHS simplex": self.highs,
+            "HiGHS no presolve": lambda: self.highs(presolve="off"),
+            "HiGHS interior point": lambda: self.highs(solver="ipm", run_crossover="off"),
+            "GLOP": self.glop,
+            "GLOP dual": lambda: self.glop("use_dual_simplex: true"),
+        }
+
+
+def closed_form_against_programs(report: Report) -> None:
+    """Table 1."""
+    columns = ["used", "closed ms", "HiGHS ms", "no presolve", "interior", "GLOP ms", "GLOP dual"]
+    report.table(
+        "1. Closed form against the linear program over its prefix (build and solve)",
+        *("nodes, family", *columns, "best builds", "best solves", "ratio", "LP off", "exact off"),
+        "exact s",
+    )
+    ratios, off_programs, off_exact = {}, [], []
+    for n in (10, 100, 1000) if report.quick else (10, 100, 1000, 5000):
+        for family, instances in FAMILIES.items():
+            instance = instances(n)
+            ready = sorted(instance.ready_times)
+            floating = in_floats(instance)
+            first = sorted(floating.ready_times)
+            closed = _closed(floating, first)
+            completion, loads = closed()
+            program = DirectProgram(floating.cluster, first[: len(loads)], float(floating.load))
+            found = interleaved({"closed": closed, **program.ways()}, rounds=9, budget=20)
+            ways = list(program.ways())
+            best = min(ways, key=lambda way: found[way].median)
+            ratio = found[best].ratio(found["closed"])
+            build, solve, _ = found[best].answer
+            off = max(abs(found[way].answer[2] / completion - 1) for way in ways)
+            off_programs.append(off)
+            behind, seconds = None, None
+            if n <= 1000:
+                truth = once(lambda i=instance, r=ready: minimum_completion(i.cluster, r, i.load))
+                behind, seconds = _off(completion, truth.answer[0]), truth.median
+                off_exact.append(behind)
+            if n == 1000:
+                ratios[family] = ratio
+            report.row(
+                f"{n}, {family}",
+                len(loads),
+                1e3 * found["closed"].median,
+                *(1e3 * found[way].median for way in ways),
+                1e3 * build,
+                1e3 * solve,
+                ratio,
+                off,
+                behind,
+                seconds,
+            )
+    for family, ratio in ratios.items():
+        name = f"best LP / closed form >= {FASTER} at 1000 nodes, {family}"
+        report.target(name, f"{ratio:.0f}", ratio >= FASTER)
+    report.target("LPs equal, 1e-6", f"{max(off_programs):.0e}", max(off_programs) <= 1e-6)
+    report.target("exact numbers equal, 1e-12", f"{max(off_exact):.0e}", max(off_exact) <= 1e-12)
+
+
+def growth(report: Report) -> None:
+    """Table 2, and what the exact check costs at 100,000 nodes."""
+    sizes = [25_000, 50_000, 100_000] + ([] if report.quick else [200_000])
+    report.table(
+        "2a. Growth of the closed form",
+        *("nodes, family", "used", "sort ms", "closed ms", "together", "ratio sort"),
+        *("ratio closed", "ratio both"),
+    )
+    longest = {}
+    for family, instances in FAMILIES.items():
+        tasks: dict[str, Callable[[], Any]] = {}
+        for n in sizes:
+            floating = in_floats(instances(n))
+            times = list(floating.ready_times)
+            random.Random(n).shuffle(times)
+            tasks[f"sort {n}"] = lambda times=times: sorted(times)
+            tasks[f"closed {n}"] = _closed(floating, sorted(times))
+            tasks[f"both {n}"] = _closed(floating, times, by=sorted)
+        found = interleaved(tasks, rounds=7)
+        for n in sizes:
+            names = ("sort", "closed", "both")
+            rows = [found[f"{name} {n}"] for name in names]
+            halves = [found.get(f"{name} {n // 2}") for name in names]
+            growth = [half and row.ratio(half) for row, half in zip(rows, halves, strict=True)]
+            medians = [1e3 * row.median for row in rows]
+            report.row(f"{n}, {family}", len(rows[1].answer[1]), *medians, *growth)
+        longest[family] = found["both 100000"].median
+    worst = max(longest, key=longest.__getitem__)
+    text = f"{longest[worst]:.2f} s at most ({worst})"
+    report.target("sorting and closed form at 100,000 under 1 s", text, longest[worst] < 1)
+    _whole_door(report)
+
+
+def _whole_door(report: Report) -> None:
+    report.table(
+        '2b. dlopt.solve(instance, "edf-iit-2") at 100,000 nodes: seconds',
+        *("family", "instance", "method", "check", "solve", "violations", "check share"),
+    )
+    for family, instances in FAMILIES.items():
+        floating = in_floats(instances(100_000))
+        plan = dlopt.solve(floating, "edf-iit-2").solution
+        tasks = {
+            "instance": lambda i=floating: replace(i, name="again"),
+            "solve": lambda i=floating: dlopt.solve(i, "edf-iit-2"),
+            "violations": lambda i=floating, p=plan: violations(i, p, 1e-9),
+        }
+        found = interleaved(tasks, rounds=3)
+        solve = found["solve"]
+        pairs = zip(solve.seconds, solve.answers, strict=True)
+        method = Timing(tuple(answer.runtime_s for answer in solve.answers), ())
+        check = Timing(tuple(whole - answer.runtime_s for whole, answer in pairs), ())
+        report.row(
+            family,
+            found["instance"].median,
+            method.median,
+            check.median,
+            solve.median,
+            found["violations"].median,
+            check.ratio(solve),
+        )
+
+
+def models(report: Report) -> None:
+    """Table 3."""
+    report.table(
+        f"3. Exact models in ready order, set-up costs, {MODEL_SECONDS * 4} s limit: seconds",
+        *("nodes, formulation", "status", "total", "programs", "state", "hand over", "HiGHS"),
+        *("proof", "state/solve", "building/HiGHS"),
+    )
+    totals, shares = {}, {}
+    for n in (100, 300, 1000):
+        instance = set_up_costs(n)
+        floating = in_floats(instance)
+        hint = dlopt.solve(floating, "edf-iit-2").solution
+        cases: dict[str, tuple[Instance, dict[str, Any]]] = {
+            "sequence": (floating, {"formulation": "sequence", "hint": hint}),
+            "sequence, no hint": (floating, {"formulation": "sequence"}),
+            "sequence, exact": (instance, {"formulation": "sequence"}),
+            "prefix": (floating, {"formulation": "prefix", "hint": hint}),
+            "prefix, no hint": (floating, {"formulation": "prefix"}),
+        }
+        for name, (data, options) in cases.items():
+            if report.quick and n == 1000 and name == "prefix, no hint":
+                continue
+            rounds = 1 if name.startswith("prefix") and n == 1000 else 3
+            runs = [_watch_model(data, options) for _ in range(rounds)]
+            total, spent, result = sorted(runs, key=lambda run: run[0])[rounds // 2]
+            building = spent["state"] + spent["hand over"]
+            report.row(
+                f"{n}, {name}",
+                str(result.status),
+                total,
+                int(spent["calls solve"]),
+                spent["state"],
+                spent["hand over"],
+                spent["HiGHS"],
+                spent.get("proof"),
+                spent["state"] / spent["solve"],
+                building / spent["HiGHS"],
+            )
+            if n == 1000:
+                totals[name] = total if result.status == "optimal" else float("inf")
+                shares[name] = building / spent["HiGHS"]
+    for name, total in totals.items():
+        target = f"{name} at 1000 nodes proven under {MODEL_SECONDS} s"
+        report.target(target, f"{total:.1f} s", total < MODEL_SECONDS)
+    most = max(shares, key=shares.__getitem__)
+    text = f"building / HiGHS at most {shares[most]:.2f} ({most})"
+    report.target("building never dominates at 1000 nodes", text, shares[most] < 1)
+
+
+def _watch_model(instance: Instance, options: dict[str, Any]) -> tuple[float, Any, Any]:
+    """Return total seconds, the seconds of the parts, and the result."""
+    limits = Limits(time_s=4 * MODEL_SECONDS)
+    places = [
+        *((model, "__init__", "state") for model in (SequenceModel, PrefixModel)),
+        *((model, "minimise_completion", "state") for model in (SequenceModel, PrefixModel)),
+        (pulp.LpProblem, "solve", "solve"),
+        (pulp.HiGHS, "buildSolverModel", "hand over"),
+        (pulp.HiGHS, "callSolver", "HiGHS"),
+        (rational, "from_pulp", "proof"),
+        (rational, "certify", "proof"),
+    ]
+    with solver_output_to_stderr(), stopwatches(places) as spent:
+        run = once(lambda: exact_plan(instance, limits=limits, **options))
+    return run.median, spent, run.answer
+
+
+def orders(report: Report) -> None:
+    """Table 4."""
+    report.table(
+        f"4. Free order of nodes that differ, hint, 2 threads, {ORDER_SECONDS} s limit",
+        *("nodes, costs, seed", "status", "seconds", "nodes used", "gap of equal-finish"),
+    )
+    limits = Limits(time_s=ORDER_SECONDS, threads=2)
+    proven, slowest, count = 0, 0.0, 0
+    for n in (6, 8) if report.quick else (6, 8, 10, 12):
+        for costs, theta in (("no set-up", (0, 0)), ("set-up", (2, 5))):
+            for seed in range(3):
+                instance = uniform(
+                    nodes=n, spread=3, theta_cm=theta[0], theta_cp=theta[1], seed=seed
+                )
+                simple = dlopt.solve(instance, "equal-finish")
+                with solver_output_to_stderr():
+                    run = once(lambda i=instance, h=simple.solution: _in_free_order(i, h, limits))
+                result = run.answer
+                gap = float(Fraction(simple.value) / Fraction(result.value) - 1)
+                used = len({chunk.node for chunk in result.solution.chunks})
+                label = f"{n}, {costs}, {seed}"
+                report.row(label, str(result.status), run.median, used, f"{gap:.3%}")
+                count += 1
+                proven += result.status == "optimal"
+                slowest = max(slowest, run.median)
+    text = f"{proven} of {count}, the slowest in {slowest:.0f} s"
+    report.target(f"free orders proven within {ORDER_SECONDS} s", text, proven == count)
+
+
+def _in_free_order(instance: Instance, hint: Solution, limits: Limits) -> Any:
+    return exact_plan(instance, formulation="order", hint=hint, limits=limits)
+
+
+def certificates(report: Report) -> None:
+    """Table 5."""
+    report.table(
+        "5. The rational certificate of a linear program, set against solving it in floats",
+        *("nodes, family", "HiGHS s", "PuLP s", "convert s", "certify s", "certify/HiGHS"),
+        "digits",
+    )
+    for n in (100, 300, 1000):
+        for family in ("random", "set-up costs"):
+            instance = FAMILIES[family](n)
+            order = sorted(range(n), key=instance.ready_times.__getitem__)
+            problem = SequenceModel(instance, order).minimise_completion().problem
+            places = [(pulp.HiGHS, "callSolver", "HiGHS")]
+            highs: list[float] = []
+
+            def solve(problem: Any = problem, highs: list[float] = highs) -> None:
+                with stopwatches(places) as spent:
+                    problem.solve(pulp.HiGHS(msg=False))
+                highs.append(spent["HiGHS"])
+
+            def certify(problem: Any = problem) -> tuple[float, Any]:
+                begun = time.perf_counter()
+                program = rational.from_pulp(problem)
+                converted = time.perf_counter() - begun
+                statuses = rational.statuses_from_highs(problem.solverModel)
+                return converted, rational.certify(program, *statuses)
+
+            found = interleaved({"solve": solve, "certify": certify}, rounds=3, budget=30)
+            converted, certificate = found["certify"].answer
+            if certificate is None:
+                raise SystemExit(f"no certificate for {n} nodes, {family}")
+            floats = Timing(tuple(highs[-len(found["solve"].seconds) :]), ())
+            digits = int(certificate.value.denominator.bit_length() * 0.30103) + 1
+            report.row(
+                f"{n}, {family}",
+                floats.median,
+                found["solve"].median,
+                converted,
+                found["certify"].median - converted,
+                found["certify"].ratio(floats),
+                digits,
+            )
+
+
+def start(report: Report) -> None:
+    """Table 6."""
+    report.table(
+        "6. Fresh processes: milliseconds of the whole process, and over a bare Python",
+        *("command", "median ms", "over bare"),
+    )
+    script = Path(sys.executable).with_name("dlopt")
+    command = [str(script)] if script.exists() else [sys.executable, "-m", "dlopt"]
+    commands = {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "import dlopt": [sys.executable, "-c", "import dlopt"],
+        "import dlopt; dlopt.solve": [sys.executable, "-c", "import dlopt; dlopt.solve"],
+        "dlopt --version": [*command, "--version"],
+    }
+    tasks = {name: lambda line=line: _run(line) for name, line in commands.items()}
+    found = interleaved(tasks, rounds=10)
+    bare = found["python -c pass"]
+    for name, timing in found.items():
+        report.row(name, 1e3 * timing.median, 1e3 * (timing.median - bare.median))
+    seconds = found["import dlopt"].median
+    report.target("import dlopt under 0.3 s", f"{seconds:.2f} s, whole process", seconds < 0.3)
+
+
+def _run(command: list[str]) -> None:
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def _closed(
+    instance: Instance, ready: list[Any], by: Callable[[list[Any]], list[Any]] = lambda r: r
+) -> Callable[[], Any]:
+    return lambda: minimum_completion(instance.cluster, by(ready), instance.load)
+
+
+def _off(number: float, truth: Fraction) -> float:
+    return float(abs(Fraction(number) - truth) / truth)
+
+
+TABLES = {
+    1: closed_form_against_programs,
+    2: growth,
+    3: models,
+    4: orders,
+    5: certificates,
+    6: start,
+}
+
+
+def main() -> int:
+    """Run the benchmark; the exit code is 1 if a target is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.iit", description=main.__doc__)
+    parser.add_argument("--quick", action="store_true", help="leave out the largest sizes")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there, too")
+    parser.add_argument("--tables", default="123456", help="which ones, e.g. 13 (default: all)")
+    wanted = parser.parse_args()
+    report = Report(wanted.quick)
+    begun = time.perf_counter()
+    for number, table in TABLES.items():
+        if str(number) in wanted.tables:
+            table(report)
+    if wanted.json:
+        report.write(wanted.json)
+    missed = sum(not target["passed"] for target in report.targets)
+    print(
+        f"\n{len(report.targets)} targets, {missed} missed, {time.perf_counter() - begun:.0f} s",
+        flush=True,
+    )
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

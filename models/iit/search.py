@@ -1,0 +1,208 @@
+"""The search for an optimum of one divisible load: which models to ask, and when to stop."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from dlopt.arithmetic import SOLVER, exact, shown
+from dlopt.backends.pulp import Outcome
+from dlopt.models.iit.order import OrderModel
+from dlopt.models.iit.prefix import Prefixes, PrefixModel
+from dlopt.models.iit.scaling import Scaled
+from dlopt.models.iit.sequence import SequenceModel, Timed
+from dlopt.problems.iit import Solution
+from dlopt.problems.timeline import earliest_plan, last_result
+from dlopt.result import Limits, PlanClass, Result, Status
+
+Answer = Result[Solution]
+
+
+class Search:
+    """One search for an optimum: the models it may ask, and what it has found so far."""
+
+    def __init__(
+        self,
+        scaled: Scaled,
+        limits: Limits,
+        hint: Solution | None,
+        seed: int,
+        formulation: str,
+        installments: int,
+        solver: str,
+    ) -> None:
+        self.scaled, self.instance = scaled, scaled.instance
+        self.limits, self.seed, self.solver = limits, seed, solver
+        self.formulation, self.installments = formulation, installments
+        self.stop = None if limits.time_s is None else time.monotonic() + limits.time_s
+        self.prefixes = Prefixes(self.instance, limits, solver, seed)
+        self.plan = scaled.plan_forth(hint)
+        self.upper: Any = self._alone() if self.plan is None else last_result(self.plan)
+        self.outcome: Outcome | None = None
+        self.plan_class: PlanClass = "single" if installments == 1 else "k"
+
+    def completion(self) -> Answer:
+        """Return the plan of least completion."""
+        timed = self._least(self.instance.cluster.nodes)
+        if timed.plan is None:
+            return self._limited("completion", None, timed.bound)
+        if self._late(timed.completion):
+            return self._infeasible(timed)
+        return self._answer("completion", timed.plan, timed.completion, timed.bound, timed.outcome)
+
+    def fewest_nodes(self) -> Answer:
+        """Return the plan of fewest nodes that meets the deadline; it ends as early as it can."""
+        everyone = self._least(self.instance.cluster.nodes)
+        if everyone.plan is None:
+            return self._limited("nodes", None, None)
+        if self._late(everyone.completion):
+            return self._infeasible(everyone)
+        low, high, plan, outcome = 1, _nodes(everyone.plan), everyone.plan, everyone.outcome
+        while low < high:
+            middle = (low + high) // 2
+            timed = self._least(middle)
+            if timed.plan is not None and not self._late(timed.completion):
+                high, plan, outcome = _nodes(timed.plan), timed.plan, timed.outcome
+            elif timed.bound is not None and self._late(timed.bound):
+                low = middle + 1
+            else:
+                return self._limited("nodes", plan, low)
+        return self._answer("nodes", plan, _nodes(plan), low, outcome)
+
+    def stopped(self, objective: str) -> Answer:
+        """Return what is known when a limit ends the search."""
+        best = self.prefixes.best
+        if best is not None and best.plan is not None and best.completion <= self.upper:
+            self.plan = best.plan
+        return self._limited(objective, self.plan, None)
+
+    def _least(self, most: int) -> Timed:
+        """Return the least completion on `most` nodes at the most."""
+        if self.formulation == "sequence":
+            useful = self.prefixes.longest_useful()
+            return self.prefixes.at(min(most, useful))
+        if self.formulation == "prefix":
+            chosen = PrefixModel(self.instance, most, self._slack(most)).minimise_completion()
+            chunks, outcome = chosen.solve(self._remaining(), self.solver, self.seed)
+        else:
+            model = OrderModel(self.instance, self.installments, most, self._slack(most))
+            chunks, outcome = model.minimise_completion().solve(
+                self._remaining(), self.solver, self.seed
+            )
+        return self._polished(chunks, outcome, most)
+
+    def _polished(self, chunks: list[int], outcome: Outcome, most: int) -> Timed:
+        """Re-solve the loads of the order that a MILP chose; keep its bound."""
+        plan, completion = None, None
+        if chunks:
+            model = SequenceModel(self.instance, chunks).minimise_completion()
+            unlimited = replace(self.limits, time_s=None, work=None)
+            timed = model.solve(unlimited, self.solver, self.seed, self.instance.exact)
+            plan, completion = timed.plan, timed.completion
+        known = self.plan
+        if known is not None and _nodes(known) <= most:
+            end = last_result(known)
+            if completion is None or end < completion:
+                plan, completion = known, end
+        bound = outcome.bound
+        if bound is not None and completion is not None and bound > completion:
+            bound = completion  # by less than the solver's tolerance, or `check` will tell
+        return Timed(plan, completion, bound, None, outcome)
+
+    def _slack(self, most: int) -> Any:
+        """Return a completion time that `most` nodes attain, a little relaxed for the solver."""
+        fits = self.plan is not None and _nodes(self.plan) <= most
+        upper = exact(self.upper if fits else self._alone())
+        relaxed = upper * (1 + exact(1e-7))
+        return relaxed if self.instance.exact else float(relaxed)
+
+    def _alone(self) -> Any:
+        """Return when the best node is done with all of the load."""
+        load = self.instance.load
+        plans = (earliest_plan(self.instance, [i], [load]) for i in self._alike())
+        return min(last_result(plan) for plan in plans)
+
+    def _alike(self) -> list[int]:
+        """Return the nodes, of identical ones only the first that is ready."""
+        cluster = self.instance.cluster
+        if cluster.identical:
+            return [min(range(cluster.nodes), key=self.instance.ready_times.__getitem__)]
+        return list(range(cluster.nodes))
+
+    def _remaining(self) -> Limits:
+        if self.stop is None:
+            return self.limits
+        left = self.stop - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return replace(self.limits, time_s=left)
+
+    def _late(self, completion: Any) -> bool:
+        deadline = self.instance.absolute_deadline
+        if deadline is None:
+            return False
+        if self.instance.exact and not isinstance(completion, float):
+            return bool(completion > deadline)
+        return bool(completion > deadline * (1 + SOLVER))
+
+    def _answer(
+        self, objective: str, plan: Solution, value: Any, bound: Any, outcome: Outcome
+    ) -> Answer:
+        close = bound is not None and abs(exact(value) - exact(bound)) <= exact(SOLVER) * exact(
+            value
+        )
+        done = outcome.status is Status.OPTIMAL and close
+        return Result(
+            Status.OPTIMAL if done else Status.FEASIBLE,
+            solution=plan,
+            objective=objective,
+            value=value,
+            bound=bound,
+            reason=None if done else "stopped with a gap between value and bound",
+            method="exact",
+            plan_class=self.plan_class,
+            solver=outcome.solver,
+            solver_version=outcome.version,
+        )
+
+    def _limited(self, objective: str, plan: Solution | None, bound: Any) -> Answer:
+        if plan is not None and self._late(last_result(plan)):
+            plan = None
+        value = None
+        if plan is not None:
+            value = last_result(plan) if objective == "completion" else _nodes(plan)
+        return Result(
+            Status.LIMIT if plan is None else Status.FEASIBLE,
+            solution=plan,
+            objective=objective,
+            value=value,
+            bound=bound,
+            reason="a limit was reached before the optimum was proven",
+            method="exact",
+            plan_class=self.plan_class,
+            solver=self.solver,
+        )
+
+    def _infeasible(self, timed: Timed) -> Answer:
+        """Report a deadline that even the least completion misses, if that is proven."""
+        if timed.bound is None or not self._late(timed.bound):
+            return self._limited("completion", None, timed.bound)
+        least = self.scaled.instant_back(timed.completion)
+        reason = f"the least completion is {shown(least)}"
+        if self.instance.cluster.identical and self.installments == 1:
+            done = self.scaled.load_back(self.prefixes.most_load(self.instance.absolute_deadline))
+            total = self.scaled.original.load
+            reason += f"; {shown(done)} of load {shown(total)} can be done by then"
+        return Result(
+            Status.INFEASIBLE,
+            reason=reason,
+            method="exact",
+            plan_class=self.plan_class,
+            solver=timed.outcome.solver,
+            solver_version=timed.outcome.version,
+        )
+
+
+def _nodes(plan: Solution) -> int:
+    return len({chunk.node for chunk in plan.chunks})

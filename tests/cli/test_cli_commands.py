@@ -1,0 +1,189 @@
+"""The other commands: compare, check, methods, schema, generate, convert."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dlopt import registry
+from dlopt.io import instance_from_data, instance_hash, read
+from dlopt.problems.iit import Instance
+from dlopt.version import __version__
+from tests.cli.conftest import FIELDS, INSTANCES, ROOTS, THREE, Command, file_of
+
+LOG = """; Computer: Toy
+; MaxProcs: 4
+1 0 -1 10 3 -1 -1 3 -1 -1 1 1 1 -1 -1 -1 -1 -1
+2 5 2 20 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1
+"""
+
+
+# compare
+
+
+def test_compare_holds_all_methods_against_the_optimum(dlopt: Command, three: Path) -> None:
+    (compared,) = dlopt("compare", three, "--json").json["comparisons"]
+    assert compared["problem"] == "iit" and compared["instance"] == "three"
+    rows = {row["method"]: row for row in compared["rows"]}
+    assert {m.name for m in registry.methods("iit") if not m.literal} == rows.keys()
+    assert all(row.keys() >= FIELDS for row in rows.values())
+    assert rows["exact"]["gap_to_optimum"] == rows["edf-iit-2"]["gap_to_optimum"] == 0
+    assert rows["opr"]["gap_to_optimum"] == pytest.approx((32 / 5) / (39 / 8) - 1)
+    assert rows["bound-fluid"]["gap_to_optimum"] is None and rows["opr"]["violations"] == []
+    assert compared["left_out"] == [] and compared["hash"] == instance_hash(read(three))
+
+
+def test_compare_as_text(dlopt: Command, three: Path) -> None:
+    done = dlopt("compare", three, INSTANCES / "different-6.json", "--methods", "opr,exact")
+    (line,) = [line for line in done.out.splitlines() if line.split()[:1] == ["opr"]]
+    assert "32/5" in line and "31.28%" in line and "exactly" in line
+    assert "left out: opr on different-6: its nodes differ" in done.out
+    assert done.out.index("three") < done.out.index("different-6")
+
+
+def test_compare_takes_names_as_they_are(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "a.json", THREE | {"name": "a [/red] \ud800 \u00e9"})
+    assert "a [/red] \\ud800 \u00e9" in dlopt("compare", file, "--methods", "opr").out
+
+
+def test_compare_marks_what_is_unsound(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "a.json", ROOTS)
+    (plain,) = dlopt("compare", file, "--objective", "nodes", "--json").json["comparisons"]
+    assert not any("literal" in row["method"] for row in plain["rows"])
+    done = dlopt("compare", file, "--objective", "nodes", "--literal", code=1)
+    (line,) = [line for line in done.out.splitlines() if line.split()[:1] == ["epr:literal-roots"]]
+    assert "UNSOUND: deadline" in line
+
+
+# check
+
+
+def test_check_of_a_good_plan(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    dlopt("solve", three, "--out", "r.json")
+    assert dlopt("check", three, "r.json").out == "valid\n"
+    assert dlopt("check", three, "r.json", "--json").json == {"valid": True, "violations": []}
+    assert dlopt("check", three, "r.json", "--exact-numbers").out == "valid\n"
+    plan = file_of(tmp_path / "p.json", json.loads((tmp_path / "r.json").read_text())["solution"])
+    assert dlopt("check", three, plan).out == "valid\n"
+
+
+def test_check_of_a_corrupted_plan(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    answer = dlopt("solve", three, "--json").json
+    answer["solution"]["chunks"][0]["load"] = 2
+    file = file_of(tmp_path / "r.json", answer)
+    found = dlopt("check", three, file, "--json", code=1).json
+    assert not found["valid"]
+    assert {v["kind"]: (v["resource"], v["amount"]) for v in found["violations"]} == {
+        "load-not-conserved": ("load", "-3/8"),
+        "transmission-duration": ("node 0", "3/8"),
+        "computation-duration": ("node 0", "3/4"),
+    }
+    assert "load-not-conserved on load by -3/8" in dlopt("check", three, file, code=1).out
+
+
+def test_check_of_false_claims(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    answer = dlopt("solve", three, "--json").json
+
+    def kinds(**changes: Any) -> set[str]:
+        file = file_of(tmp_path / "r.json", answer | changes)
+        found = dlopt("check", three, file, "--json", code=None).json["violations"]
+        return {violation["kind"] for violation in found}
+
+    assert kinds() == set()
+    assert kinds(value=4) == {"value"}
+    assert kinds(value=None) == {"value"}
+    assert kinds(bound=5) == {"bound"}
+    assert kinds(bound=4) == set()
+    assert kinds(objective="[/b]") == {"unknown-objective"}
+    assert "[/b]" in dlopt("check", three, tmp_path / "r.json", code=1).out
+    assert "load-not-conserved" in kinds(solution={"chunks": []})
+
+
+def test_the_tolerance_of_check(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    plan = dlopt("solve", three, "--json").json["solution"]
+    last = plan["chunks"][2]
+    last["load"] = float(Fraction(last["load"])) + 1e-8
+    file = file_of(tmp_path / "p.json", plan)
+    assert dlopt("check", three, file, code=1).out
+    assert dlopt("check", three, file, "--tolerance", "1e-6").out == "valid\n"
+
+
+# methods, schema, --version, --help
+
+
+def test_methods(dlopt: Command) -> None:
+    listed = dlopt("methods", "--json").json
+    assert [(m["problem"], m["method"]) for m in listed] == [
+        (m.stem, m.name) for m in registry.methods()
+    ]
+    exact = next(m for m in listed if m["method"] == "exact")
+    assert exact["kind"] == "exact" and exact["claim"] == "optimal"
+    assert exact["plan_class"] == "single" and exact["objectives"] == ["completion", "nodes"]
+    assert {o["name"]: o["default"] for o in exact["options"]}["installments"] == 1
+    text = dlopt("methods", "iit").out
+    for method in registry.methods("iit"):
+        assert method.name in text
+    assert "exact --set formulation=auto|sequence|prefix|order" in text
+
+
+def test_schema_accepts_what_ships_and_little_else(dlopt: Command) -> None:
+    schema = dlopt("schema", "iit").json
+    assert dlopt("schema", "iit", "--json").json == schema
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    files = sorted(INSTANCES.glob("*.json"))
+    assert files
+    for file in files:
+        validator.validate(json.loads(file.read_text()))
+    for change in ({"load": -1}, {"lod": 3}, {"version": 2}, {"cluster": {"nodes": 3}}):
+        assert not validator.is_valid(THREE | change)
+
+
+def test_version_and_help(dlopt: Command) -> None:
+    assert dlopt("--version").out == f"{__version__}\n"
+    commands = {"solve", "compare", "check", "methods", "generate", "convert", "plot", "schema"}
+    told = dlopt("--help").out
+    assert commands <= set(told.split()) and "--version" in told
+    for command in commands:
+        assert "--json" in dlopt(command, "--help").out
+    assert commands <= set(dlopt(code=2).err.split() + dlopt(code=2).out.split())
+
+
+# generate, convert
+
+
+def test_generate(dlopt: Command, tmp_path: Path) -> None:
+    flags = ["iit", "--family", "burst", "--seed", "1", "--set", "nodes=5", "--set", "theta-cm=0.5"]
+    made = dlopt("generate", *flags).json
+    instance = instance_from_data(made)
+    assert isinstance(instance, Instance) and instance.cluster.nodes == 5
+    assert instance.cluster.theta_cm == Fraction(1, 2) and instance.exact
+    assert dlopt("generate", *flags, "--json").json == made
+    assert dlopt("generate", *flags, "--out", "a.json").out == ""
+    assert json.loads((tmp_path / "a.json").read_text()) == made
+    assert dlopt("generate", *flags, "--out", "a.json", "--json").json == made
+
+
+def test_convert(dlopt: Command, tmp_path: Path) -> None:
+    log = tmp_path / "toy.swf"
+    log.write_text(LOG)
+    flags = ["--to", "iit", "--load", "50", "--at", "8", "--deadline", "1000.5", "--chi", "7/2"]
+    made = dlopt("convert", log, *flags).json
+    # job 1 runs on 3 until 10, job 2 on 1 from 7 until 27
+    assert made["ready_times"] == [2, 2, 2, 19] and made["load"] == 50
+    assert made["absolute_deadline"] == "2001/2"
+    assert made["cluster"] == {"nodes": 4, "tau": 1, "chi": "7/2"}
+    assert "Toy" in made["origin"]
+    unnamed = tmp_path / "toy.log"
+    unnamed.write_text(LOG)
+    assert dlopt("convert", unnamed, "--from", "swf", *flags, "--out", "a.json").out == ""
+    assert json.loads((tmp_path / "a.json").read_text()) == made
+    wider = dlopt("convert", log, *flags, "--machines", "6", "--starts", "fcfs").json
+    # first come, first served starts job 2 when it is submitted, at 5
+    assert wider["ready_times"] == [0, 0, 2, 2, 2, 17]
+    dlopt("solve", "a.json", "-m", "edf-iit-2")

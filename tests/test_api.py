@@ -1,0 +1,484 @@
+"""solve, check and compare: nothing leaves that the rules do not bear out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from dlopt import api, registry
+from dlopt.api import RefutedAnswerError, check, compare, solve
+from dlopt.errors import NotApplicableError, SolverError
+from dlopt.generation import generate
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Chunk, Instance, Solution, objective, violations
+from dlopt.result import Limits, Result, Status, Violation
+from tests.strategies import iit
+
+THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, name="three")
+FLOATS = Instance(Cluster(3, tau=1.0, chi=2.0), (0.0, 1.0, 4.0), load=3.0)
+LATE = replace(THREE, absolute_deadline=3)
+ROOTS = Instance(Cluster(2, tau=1, chi=1, theta_cm=5), (0, 0), load=11, absolute_deadline=26)
+BEST = Fraction(39, 8)
+ALONE = Solution((Chunk(0, 3, 0, 3, 3, 9),))
+"""A valid plan of THREE: all on the first node, done at 9."""
+
+Register = Callable[..., None]
+
+
+@pytest.fixture
+def answering() -> Iterator[Register]:
+    """Return a function that registers a method, named ``own``, that gives a fixed answer."""
+
+    def register(answer: Result[Solution], **entry: Any) -> None:
+        registry._METHODS.pop(("iit", "own"), None)
+        registry.register("iit", "own", lambda instance, **_: answer, **entry)
+
+    yield register
+    registry._METHODS.pop(("iit", "own"), None)
+
+
+def valid(**changes: Any) -> Result[Solution]:
+    return replace(Result(Status.FEASIBLE, solution=ALONE, value=9, plan_class="single"), **changes)
+
+
+def hard(nodes: int = 12) -> Instance:
+    """Return an instance whose optimum takes minutes to prove."""
+    instance = generate("iit", "random", nodes=nodes, spread=5, seed=3)
+    assert isinstance(instance, Instance)
+    return instance
+
+
+# statuses
+
+
+@pytest.mark.parametrize("method", ["exact", "edf-iit-2"])
+def test_optimal(method: str) -> None:
+    result = solve(THREE, method)
+    assert result.status is Status.OPTIMAL and result.value == result.bound == BEST
+    assert result.gap == 0 and result.tolerance == 0 and result.violations == ()
+    assert result.method == method and result.objective == "completion"
+    assert result.runtime_s is not None and result.runtime_s > 0
+    assert violations(THREE, result.solution) == () and result.plan_class == "single"
+
+
+def test_exact_is_the_default() -> None:
+    assert solve(THREE) == solve(THREE, "exact")
+
+
+def test_feasible_has_no_bound() -> None:
+    result = solve(THREE, "opr")
+    assert result.status is Status.FEASIBLE and result.value == Fraction(32, 5)
+    assert result.bound is None and result.gap is None
+
+
+def test_bound_has_no_plan() -> None:
+    result = solve(THREE, "bound-fluid")
+    assert result.status is Status.BOUND and result.bound == Fraction(14, 3)
+    assert result.solution is None and result.value is None and result.tolerance == 0
+
+
+def test_only_optimal_claims_say_infeasible() -> None:
+    said = set()
+    for method in registry.methods("iit"):
+        if method.literal or method.kind == "bound":
+            continue
+        result = solve(LATE, method.name)
+        assert result.solution is None and result.value is None and result.reason
+        proven = method.claim == "optimal"
+        assert result.status is (Status.INFEASIBLE if proven else Status.UNKNOWN)
+        if proven:
+            said.add(method.name)
+            assert "5/3 of load 3 can be done" in result.reason
+    assert said == {"exact", "edf-iit-2"}
+
+
+@pytest.mark.property
+@given(iit(deadline=True))
+def test_whoever_says_infeasible_is_right_and_unknown_is_no_proof(instance: Instance) -> None:
+    judge = solve(instance, "exact")
+    closed = solve(instance, "edf-iit-2")
+    assert closed.status is judge.status
+    for name in ("opr", "epr", "edf-iit-1", "equal-finish"):
+        result = solve(instance, name)
+        assert result.status in (Status.FEASIBLE, Status.UNKNOWN)
+        if judge.status is Status.INFEASIBLE:
+            assert result.status is Status.UNKNOWN
+        elif result.solution is not None:
+            assert result.value >= judge.value and violations(instance, result.solution) == ()
+
+
+def test_limit() -> None:
+    instance = hard()
+    done = solve(instance, "equal-finish").value
+    assert isinstance(done, Fraction)
+    # too early for any hint, and too little time for a model
+    early = replace(instance, absolute_deadline=done * Fraction(999, 1000))
+    result = solve(early, limits=Limits(time_s=1e-3))
+    assert result.status is Status.LIMIT and result.solution is None and result.value is None
+    assert result.reason is not None and "limit" in result.reason
+
+
+def test_solutions_are_recomputed_not_believed(answering: Register) -> None:
+    answering(valid(value=9.000001, method="liar", objective="nodes", seed=9, runtime_s=1e9))
+    with pytest.raises(RefutedAnswerError, match=r"its value is 9, not 9\.000001"):
+        solve(THREE, "own")
+    answering(valid(method="liar", objective="nodes", seed=9, runtime_s=1e9, tolerance=0.5))
+    result = solve(THREE, "own", seed=2)
+    assert (result.method, result.objective, result.seed) == ("own", "completion", 2)
+    assert result.tolerance == 0 and result.runtime_s is not None and result.runtime_s < 1e9
+
+
+# tolerances
+
+
+@pytest.mark.parametrize(
+    ("instance", "method", "tolerance"),
+    [
+        (THREE, "exact", 0),
+        (THREE, "edf-iit-2", 0),
+        (THREE, "bound-fluid", 0),
+        (FLOATS, "edf-iit-2", 1e-9),
+        (FLOATS, "opr", 1e-9),
+        (FLOATS, "exact", 1e-6),
+        (FLOATS, "bound-fluid", 1e-6),
+    ],
+)
+def test_the_tolerance_of_the_check_is_recorded(
+    instance: Instance, method: str, tolerance: float
+) -> None:
+    result = solve(instance, method)
+    assert result.tolerance == tolerance
+    numbers = [n for n in (result.value, result.bound) if n is not None]
+    assert numbers and all(isinstance(n, float) == (instance is FLOATS) for n in numbers)
+    assert check(instance, result) == ()
+
+
+@pytest.mark.parametrize(("kind", "off", "refuted"), [
+    ("heuristic", 1e-10, False),
+    ("heuristic", 1e-7, True),
+    ("exact", 1e-7, False),
+    ("exact", 1e-5, True),
+])  # fmt: skip
+def test_floats_may_be_off_by_the_tolerance_of_their_kind(
+    answering: Register, kind: str, off: float, refuted: bool
+) -> None:
+    plan = Solution((replace(ALONE.chunks[0], load=3 * (1 + off)),))
+    answering(valid(solution=plan, value=9.0), kind=kind)
+    if refuted:
+        with pytest.raises(RefutedAnswerError, match="load-not-conserved"):
+            solve(FLOATS, "own")
+    else:
+        result = solve(FLOATS, "own")
+        assert result.value == 9.0 and result.violations == ()
+
+
+def test_a_float_in_the_plan_of_an_exact_instance_is_checked_as_a_float(
+    answering: Register,
+) -> None:
+    answering(valid(solution=Solution((replace(ALONE.chunks[0], load=3.0),))))
+    assert solve(THREE, "own").tolerance == 1e-9
+
+
+# what "optimal" takes
+
+
+def test_optimal_without_an_equal_bound_is_only_feasible(answering: Register) -> None:
+    for bound in (None, 8):
+        answering(valid(status=Status.OPTIMAL, bound=bound), claim="optimal")
+        result = solve(THREE, "own")
+        assert result.status is Status.FEASIBLE and result.reason == "value and bound differ"
+        assert result.bound == bound
+    answering(valid(status=Status.OPTIMAL, bound=9), claim="optimal")
+    assert solve(THREE, "own").status is Status.OPTIMAL
+
+
+def test_a_bound_beyond_the_value_by_rounding_is_cut_back(answering: Register) -> None:
+    answering(valid(status=Status.OPTIMAL, bound=9 + 1e-8), claim="optimal")
+    result = solve(THREE, "own")
+    assert result.status is Status.OPTIMAL and result.bound == 9 and result.gap == 0
+
+
+# refuted answers
+
+NAN, INFINITE = float("nan"), float("inf")
+HALF = Solution((Chunk(0, Fraction(3, 2), 0, Fraction(3, 2), Fraction(3, 2), Fraction(9, 2)),))
+REFUTED = {
+    "invalid plan": (valid(solution=HALF, value=Fraction(9, 2)), "load-not-conserved on load by 3"),
+    "empty plan": (valid(solution=Solution(()), value=0), "load-not-conserved on load by 3"),
+    "wrong value": (valid(value=8), "its value is 9, not 8"),
+    "no value": (valid(value=None), "its value is 9, not None"),
+    "value that is no number": (valid(value=NAN), "its value is 9, not nan"),
+    "endless value": (valid(value=INFINITE), "its value is 9, not inf"),
+    "value of two levels": (valid(value=(9, 9)), "its value is 9, not"),
+    "bound beyond the value": (valid(bound=10), "a plan of value 9 beyond its bound 10"),
+    "bound that is no number": (valid(bound=NAN), "beyond its bound nan"),
+    "bound of two levels": (valid(bound=(9, 9)), "beyond its bound"),
+    "optimal without a plan": (Result(Status.OPTIMAL, value=9, bound=9), "has no plan"),
+    "feasible without a plan": (Result(Status.FEASIBLE, value=9), "has no plan"),
+    "infeasible": (Result(Status.INFEASIBLE), "cannot prove infeasibility"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "told"), REFUTED.values(), ids=REFUTED.keys())
+def test_refuted(answering: Register, answer: Result[Solution], told: str) -> None:
+    answering(answer)
+    with pytest.raises(RefutedAnswerError, match=told) as caught:
+        solve(THREE, "own")
+    assert isinstance(caught.value, SolverError)
+    assert caught.value.instance is THREE
+    assert caught.value.result.method == "own"
+    assert caught.value.result.solution == answer.solution
+    with pytest.raises(RefutedAnswerError):
+        compare(THREE, ["own"])
+
+
+def test_a_refuted_answer_carries_its_violations(answering: Register) -> None:
+    answering(valid(solution=HALF, value=Fraction(9, 2)))
+    with pytest.raises(RefutedAnswerError) as caught:
+        solve(THREE, "own")
+    lost = Violation("load-not-conserved", "load", amount=Fraction(3, 2))
+    assert caught.value.result.violations == (lost,)
+
+
+def test_a_claim_of_optimality_may_say_infeasible(answering: Register) -> None:
+    answering(Result(Status.INFEASIBLE, reason="so"), claim="optimal")
+    assert solve(THREE, "own").status is Status.INFEASIBLE
+
+
+# literal methods
+
+
+def test_literal_methods_are_shown_unsound() -> None:
+    result = solve(ROOTS, "epr:literal-roots")
+    assert result.status is Status.UNSOUND and result.objective == "nodes"
+    assert result.value == 2 and result.bound is None and result.gap is None
+    assert {v.kind for v in result.violations} == {"deadline"}
+    assert result.violations == violations(ROOTS, result.solution)
+
+
+def test_a_literal_method_keeps_the_value_that_it_claims(answering: Register) -> None:
+    answering(valid(value=4, bound=4, status=Status.OPTIMAL), claim="literal-unsound")
+    result = solve(THREE, "own")
+    assert result.status is Status.UNSOUND and result.value == 4 and result.bound is None
+    assert result.violations == ()
+    assert check(THREE, result) == (Violation("value", "completion", amount=-5),)
+    answering(valid(solution=Solution(()), value=0), claim="literal-unsound")
+    assert solve(THREE, "own").status is Status.UNSOUND
+
+
+def test_a_literal_method_may_be_right() -> None:
+    result = solve(replace(ROOTS, absolute_deadline=60), "epr:literal-roots")
+    assert result.status is Status.FEASIBLE and result.violations == ()
+
+
+# hints
+
+
+def test_an_invalid_hint_is_refused() -> None:
+    with pytest.raises(NotApplicableError, match="the hint is no valid plan: load-not-conserved"):
+        solve(THREE, hint=HALF)
+    early = Solution((Chunk(2, 3, 0, 3, 3, 9),))
+    with pytest.raises(NotApplicableError, match="the hint is no valid plan: not-ready on node 2"):
+        solve(THREE, hint=early)
+    with pytest.raises(NotApplicableError, match="the hint is no valid plan: deadline"):
+        solve(LATE, hint=ALONE)
+
+
+def test_a_valid_hint_is_the_answer_if_time_is_too_short() -> None:
+    instance = hard()
+    hint = solve(instance, "equal-finish")
+    result = solve(instance, hint=hint.solution, limits=Limits(time_s=1e-3))
+    assert result.status is Status.FEASIBLE and result.solution == hint.solution
+    assert result.value == hint.value and result.reason
+
+
+def test_the_best_heuristic_is_the_hint_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_hints = []
+    entry = registry.method("iit", "exact")
+    function = entry.load()
+
+    def spy(instance: Instance, **arguments: Any) -> Result[Any]:
+        given_hints.append(arguments["hint"])
+        return function(instance, **arguments)
+
+    monkeypatch.setitem(registry._METHODS, ("iit", "exact"), replace(entry, target=spy))
+    assert solve(THREE).value == BEST
+    assert objective(THREE, given_hints[-1]) == BEST
+    # nodes that differ: one of the two heuristics does not apply
+    differ = Instance(Cluster(2, tau=1, chi=(1, 2)), (0, 0), load=3)
+    solve(differ)
+    assert objective(differ, given_hints[-1]) == solve(differ, "equal-finish").value
+    # no plan, no hint
+    solve(LATE)
+    assert given_hints[-1] is None
+    solve(THREE, hint=ALONE)
+    assert given_hints[-1] == ALONE
+
+
+# what does not apply
+
+DEADLINE = replace(THREE, absolute_deadline=20)
+DIFFER = Instance(Cluster(2, tau=1, chi=(1, 2)), (0, 0), load=3)
+NOT_APPLICABLE = {
+    "no instance": (lambda: solve({"load": 3}), "an instance is needed, not a dict"),  # type: ignore[arg-type]
+    "check of no instance": (lambda: check(None, ALONE), "an instance is needed"),  # type: ignore[arg-type]
+    "compare of no instance": (lambda: compare(3), "an instance is needed"),  # type: ignore[arg-type]
+    "method": (lambda: solve(THREE, "best"), "no method 'best'"),
+    "objective": (lambda: solve(THREE, objective="speed"), "iit has no objective 'speed'"),
+    "objective of another method": (
+        lambda: solve(DEADLINE, "bound-fluid", objective="nodes"),
+        "bound-fluid knows no objective 'nodes'",
+    ),
+    "objective without a deadline": (
+        lambda: solve(THREE, objective="nodes"),
+        "objective nodes needs absolute_deadline",
+    ),
+    "only objective without a deadline": (
+        lambda: solve(ROOTS_WITHOUT, "epr:literal-roots"),
+        "objective nodes needs absolute_deadline",
+    ),
+    "option": (lambda: solve(THREE, "opr", speed=3), "opr has no option 'speed'"),
+    "value of an option": (lambda: solve(THREE, "opr", assignment="AN"), "takes best or all"),
+    "nodes that differ": (
+        lambda: solve(DIFFER, "opr"),
+        "opr does not apply to this instance: its nodes differ",
+    ),
+    "compare with a method": (lambda: compare(THREE, ["best"]), "no method 'best'"),
+    "compare by an objective": (lambda: compare(THREE, objective="x"), "no objective 'x'"),
+    "compare without a deadline": (lambda: compare(THREE, objective="nodes"), "needs absolute"),
+    "limits": (lambda: Limits(time_s=-1), "limits must be positive"),
+}  # fmt: skip
+ROOTS_WITHOUT = replace(ROOTS, absolute_deadline=None)
+
+
+@pytest.mark.parametrize(("call", "told"), NOT_APPLICABLE.values(), ids=NOT_APPLICABLE.keys())
+def test_not_applicable(call: Callable[[], object], told: str) -> None:
+    with pytest.raises(NotApplicableError, match=told):
+        call()
+
+
+def test_a_method_with_one_objective_takes_it() -> None:
+    assert solve(DEADLINE, "opr:literal-logarithm").objective == "nodes"
+    assert solve(DEADLINE, "opr").objective == "completion"
+
+
+# check
+
+
+def test_check_of_a_plan() -> None:
+    assert check(THREE, ALONE) == ()
+    assert check(THREE, HALF) == violations(THREE, HALF) != ()
+    off = Solution((replace(ALONE.chunks[0], load=3 + 1e-8),))
+    assert check(THREE, off) and check(THREE, off, 1e-6) == ()
+
+
+def test_check_of_results() -> None:
+    good = solve(THREE)
+    assert check(THREE, good) == ()
+
+    def found(**changes: Any) -> tuple[Violation, ...]:
+        return check(THREE, replace(good, **changes))
+
+    assert found(value=4) == (Violation("value", "completion", amount=Fraction(-7, 8)),)
+    assert found(value=None) == (Violation("value", "completion"),)
+    assert found(bound=5) == (Violation("bound", "completion", amount=Fraction(1, 8)),)
+    assert found(bound=4) == found(bound=None) == ()
+    assert found(objective="speed") == (Violation("unknown-objective", "speed"),)
+    assert found(objective="") == (Violation("unknown-objective", "none"),)
+    assert found(value=3, objective="nodes", bound=None) == ()
+    for strange in (NAN, INFINITE, (BEST, BEST)):
+        assert found(value=strange) == (Violation("value", "completion"),)
+        assert found(bound=strange) == (Violation("bound", "completion"),)
+    kinds = [v.kind for v in found(solution=HALF)]
+    assert kinds == ["load-not-conserved", "value", "bound"]
+    assert "load-not-conserved" in [v.kind for v in found(solution=Solution(()))]
+
+
+def test_the_tolerance_of_check_is_the_results_own_or_the_callers() -> None:
+    near = replace(solve(THREE), value=float(BEST) + 1e-8, tolerance=1e-6)
+    assert check(THREE, near) == ()
+    assert [v.kind for v in check(THREE, near, 0)] == ["value"]
+    assert check(THREE, near, 1e-9) != ()
+
+
+def test_a_result_without_a_plan_has_nothing_to_check() -> None:
+    assert check(LATE, solve(LATE)) == () == check(THREE, solve(THREE, "bound-fluid"))
+
+
+# compare
+
+
+def test_compare_measures_gaps_from_the_optimum() -> None:
+    table = compare(THREE)
+    assert table.instance is THREE and table.objective == "completion" and table.left_out == ()
+    assert table.reference is not None and table.reference.value == BEST
+    names = [row.method.name for row in table.rows]
+    assert names == [m.name for m in registry.methods("iit") if not m.literal]
+    gaps = {row.method.name: row.gap for row in table.rows}
+    assert gaps["exact"] == gaps["edf-iit-2"] == 0
+    assert gaps["opr"] == pytest.approx(Fraction(32, 5) / BEST - 1)
+    assert gaps["epr"] == pytest.approx(7 / BEST - 1)
+    assert gaps["bound-fluid"] is None
+    for row in table.rows:
+        assert row.result.method == row.method.name and row.result.objective == "completion"
+
+
+def test_compare_says_what_it_left_out_and_why() -> None:
+    table = compare(DIFFER, literal=True)
+    assert {row.method.name for row in table.rows} == {"equal-finish", "exact", "bound-fluid"}
+    why = dict(table.left_out)
+    assert why["opr"] == why["edf-iit-2"] == why["opr:literal-timeline"] == "its nodes differ"
+    assert why["epr:literal-roots"] == "it does not know the objective completion"
+    nodes = compare(DEADLINE, objective="nodes", literal=True)
+    assert dict(nodes.left_out) == {
+        "opr:literal-timeline": "it does not know the objective nodes",
+        "epr:literal-roots": "its transmissions have no set-up cost",
+        "bound-fluid": "it does not know the objective nodes",
+    }
+
+
+def test_compare_of_named_methods_keeps_their_order() -> None:
+    table = compare(THREE, ["exact", "epr"])
+    assert [row.method.name for row in table.rows] == ["exact", "epr"]
+    alone = compare(THREE, ["epr"])
+    assert alone.reference is None and alone.rows[0].gap is None
+    assert compare(THREE, []).rows == ()
+
+
+def test_compare_without_a_proven_optimum_measures_from_the_bound(answering: Register) -> None:
+    answering(valid(bound=6), kind="exact", claim="optimal", plan_class="single")
+    gaps = {row.method.name: row.gap for row in compare(THREE, ["own", "epr"]).rows}
+    assert gaps == {"own": pytest.approx(1 / 2), "epr": pytest.approx(1 / 6)}
+    answering(valid(), kind="exact", claim="optimal", plan_class="single")
+    assert {row.gap for row in compare(THREE, ["own", "epr"]).rows} == {None}
+
+
+def test_compare_holds_no_wider_plan_against_a_narrower_optimum(answering: Register) -> None:
+    answering(valid(plan_class="any"))
+    rows = {row.method.name: row.gap for row in compare(THREE, ["exact", "own"]).rows}
+    assert rows == {"exact": 0, "own": None}
+
+
+def test_compare_of_what_cannot_be_done() -> None:
+    table = compare(LATE)
+    assert table.reference is not None and table.reference.status is Status.INFEASIBLE
+    assert {row.gap for row in table.rows} == {None}
+
+
+def test_compare_shows_the_unsound_beside_the_others() -> None:
+    rows = {r.method.name: r for r in compare(ROOTS, objective="nodes", literal=True).rows}
+    unsound = rows["epr:literal-roots"]
+    assert unsound.result.status is Status.UNSOUND and unsound.result.violations
+    assert rows["exact"].result.status is Status.OPTIMAL and rows["exact"].result.value == 2
+
+
+def test_every_public_name_of_the_door() -> None:
+    import dlopt
+
+    assert (dlopt.solve, dlopt.check, dlopt.compare) == (api.solve, api.check, api.compare)
+    assert dlopt.RefutedAnswerError is api.RefutedAnswerError
