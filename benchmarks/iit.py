@@ -1,7 +1,7 @@
 """Speed and scale of the methods for one divisible load: ``python -m benchmarks.iit --help``.
 
-Every instance has ``tau = 1``, ``chi = N`` and load ``10 N``, so that at any size `N` the nodes
-get loads of the same order and ready times decide who leads.
+Every instance has ``tau = 1`` and load ``10 N``. But for one family ``chi = N``, so that at any
+size `N` the nodes get loads of the same order and ready times decide who leads.
 """
 
 from __future__ import annotations
@@ -57,6 +57,11 @@ def at_random(n: int) -> Instance:
 def set_up_costs(n: int) -> Instance:
     """Return `at_random` with set-up costs."""
     return uniform(nodes=n, chi=n, span=10 * n, theta_cm=1, theta_cp=3)
+
+
+def papers_costs(n: int) -> Instance:
+    """Return nodes with the costs of the papers, ``chi = 100 tau``, whatever their number."""
+    return uniform(nodes=n)
 
 
 def left_by_jobs(n: int) -> Instance:
@@ -190,7 +195,7 @@ def closed_form_against_programs(report: Report) -> None:
     )
     ratios, off_programs, off_exact = {}, [], []
     for n in (10, 100, 1000) if report.quick else (10, 100, 1000, 5000):
-        for family, instances in FAMILIES.items():
+        for family, instances in (*FAMILIES.items(), ("papers' costs", papers_costs)):
             instance = instances(n)
             ready = sorted(instance.ready_times)
             floating = in_floats(instance)
@@ -404,11 +409,10 @@ def certificates(report: Report) -> None:
             instance = FAMILIES[family](n)
             order = sorted(range(n), key=instance.ready_times.__getitem__)
             problem = SequenceModel(instance, order).minimise_completion().problem
-            places = [(pulp.HiGHS, "callSolver", "HiGHS")]
             highs: list[float] = []
 
             def solve(problem: Any = problem, highs: list[float] = highs) -> None:
-                with stopwatches(places) as spent:
+                with stopwatches([(pulp.HiGHS, "callSolver", "HiGHS")]) as spent:
                     problem.solve(pulp.HiGHS(msg=False))
                 highs.append(spent["HiGHS"])
 

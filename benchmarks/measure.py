@@ -67,27 +67,30 @@ def interleaved(
     rounds : int
         At the most, after one warm-up.
     budget : float
-        Seconds. Fewer rounds are done if this many would not fit; at least one is.
+        Seconds. Fewer rounds are done if this many would not fit; if not even one would, the
+        warm-up counts as the only round.
 
     Returns
     -------
     dict of str to Timing
     """
-    repeats, warm_up = {}, 0.0
+    repeats, first = {}, {}
     for name, task in tasks.items():
-        task()
-        once = _sample(task, 1)[0]
-        repeats[name] = max(1, int(SHORTEST / max(once, 1e-9)))
-        warm_up += max(once, SHORTEST)
-    rounds = max(1, min(rounds, int(budget / warm_up)))
-    seconds: dict[str, list[float]] = {name: [] for name in tasks}
-    answers: dict[str, list[Any]] = {name: [] for name in tasks}
-    for _ in range(rounds):
+        first[name] = _sample(task, 1)
+        if first[name][0] < SHORTEST:
+            repeats[name] = int(SHORTEST / _sample(task, 1)[0]) + 1
+            first[name] = _sample(task, repeats[name])
+    duration = sum(spent * repeats.get(name, 1) for name, (spent, _) in first.items())
+    if duration > budget:
+        return {name: Timing((spent,), (answer,)) for name, (spent, answer) in first.items()}
+    samples: dict[str, list[tuple[float, Any]]] = {name: [] for name in tasks}
+    for _ in range(max(1, min(rounds, int(budget / duration)))):
         for name, task in tasks.items():
-            spent, answer = _sample(task, repeats[name])
-            seconds[name].append(spent)
-            answers[name].append(answer)
-    return {name: Timing(tuple(seconds[name]), tuple(answers[name])) for name in tasks}
+            samples[name].append(_sample(task, repeats.get(name, 1)))
+    return {
+        name: Timing(tuple(spent for spent, _ in found), tuple(answer for _, answer in found))
+        for name, found in samples.items()
+    }
 
 
 def once(task: Callable[[], Any]) -> Timing:

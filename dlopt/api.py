@@ -225,7 +225,7 @@ def compare(
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
     >>> table = compare(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3))
-    >>> [(row.method.name, f"{row.gap:.1%}") for row in table.rows][:2]
+    >>> [(row.method.name, f"{row.gap:.1%}") for row in table.rows[:2]]
     [('opr', '31.3%'), ('epr', '43.6%')]
     """
     stem = _stem(instance)

@@ -126,9 +126,10 @@ def first_come_first_served(jobs: Sequence[Job], size: int) -> list[Job]:
     A job starts when it is submitted, all before it have started, and enough processors are free.
     """
     ends: list[tuple[Number, int]] = []
-    free, clock = size, jobs[0].submit if jobs else 0
+    queue = sorted(jobs, key=lambda job: job.submit)
+    free, clock = size, queue[0].submit if queue else 0
     placed = []
-    for job in sorted(jobs, key=lambda job: job.submit):
+    for job in queue:
         clock = max(clock, job.submit)
         while ends and (ends[0][0] <= clock or free < job.processors):
             end, count = heapq.heappop(ends)
