@@ -20,7 +20,7 @@ demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt 
 	@mkdir -p $(OUT)
 	$(BIN)/dlopt compare instances/iit/*.json
 	$(BIN)/dlopt solve instances/iit/four-nodes.json --out $(OUT)/four-nodes.json --plot $(OUT)/four-nodes.svg
-	$(BIN)/dlopt solve instances/iit/four-nodes.json --method opr --plot $(OUT)/four-nodes-opr.svg
+	$(BIN)/dlopt solve instances/iit/three-nodes.json --method opr --plot $(OUT)/three-nodes-opr.svg
 	$(BIN)/dlopt solve instances/iit/snapshot-128.json --method edf-iit-2 --plot $(OUT)/snapshot-128.svg
 	$(BIN)/dlopt compare instances/iit/*.json --json > $(OUT)/compare.json
 	@ls $(OUT)
