@@ -78,7 +78,10 @@ def read(
     if exact_numbers and float_numbers:
         raise NotApplicableError("numbers are read either as exact ones or as floats")
     instance = instance_from_data(_load(path, exact_numbers), source=os.fspath(path))
-    return floating(instance) if float_numbers else instance
+    try:
+        return floating(instance) if float_numbers else instance
+    except InvalidInstanceError as error:  # a number so small that its float is 0
+        raise error.within(os.fspath(path)) from error
 
 
 def instance_from_data(data: object, source: str | None = None) -> Any:

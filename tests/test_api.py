@@ -1,8 +1,8 @@
-"""solve, check and compare: nothing leaves that the rules do not bear out."""
+"""solve: nothing leaves that the rules do not bear out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -10,40 +10,35 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from dlopt import api, registry
+from dlopt import registry
 from dlopt.api import RefutedAnswerError, check, compare, solve
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.generation import generate
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution, objective, violations
 from dlopt.result import Limits, Result, Status, Violation
+from tests.answers import (
+    ALONE,
+    BEST,
+    DEADLINE,
+    DIFFER,
+    FLOATS,
+    HALF,
+    INFINITE,
+    LATE,
+    NAN,
+    ROOTS,
+    THREE,
+    Register,
+    answers,
+    valid,
+)
 from tests.strategies import iit
-
-THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, name="three")
-FLOATS = Instance(Cluster(3, tau=1.0, chi=2.0), (0.0, 1.0, 4.0), load=3.0)
-LATE = replace(THREE, absolute_deadline=3)
-ROOTS = Instance(Cluster(2, tau=1, chi=1, theta_cm=5), (0, 0), load=11, absolute_deadline=26)
-BEST = Fraction(39, 8)
-ALONE = Solution((Chunk(0, 3, 0, 3, 3, 9),))
-"""A valid plan of THREE: all on the first node, done at 9."""
-
-Register = Callable[..., None]
 
 
 @pytest.fixture
-def answering() -> Iterator[Register]:
-    """Return a function that registers a method, named ``own``, that gives a fixed answer."""
-
-    def register(answer: Result[Solution], **entry: Any) -> None:
-        registry._METHODS.pop(("iit", "own"), None)
-        registry.register("iit", "own", lambda instance, **_: answer, **entry)
-
-    yield register
-    registry._METHODS.pop(("iit", "own"), None)
-
-
-def valid(**changes: Any) -> Result[Solution]:
-    return replace(Result(Status.FEASIBLE, solution=ALONE, value=9, plan_class="single"), **changes)
+def answering(monkeypatch: pytest.MonkeyPatch) -> Register:
+    return answers(monkeypatch)
 
 
 def hard(nodes: int = 12) -> Instance:
@@ -205,8 +200,6 @@ def test_a_bound_beyond_the_value_by_rounding_is_cut_back(answering: Register) -
 
 # refuted answers
 
-NAN, INFINITE = float("nan"), float("inf")
-HALF = Solution((Chunk(0, Fraction(3, 2), 0, Fraction(3, 2), Fraction(3, 2), Fraction(9, 2)),))
 REFUTED = {
     "invalid plan": (valid(solution=HALF, value=Fraction(9, 2)), "load-not-conserved on load by 3"),
     "empty plan": (valid(solution=Solution(()), value=0), "load-not-conserved on load by 3"),
@@ -322,9 +315,7 @@ def test_the_best_heuristic_is_the_hint_by_default(monkeypatch: pytest.MonkeyPat
 
 # what does not apply
 
-DEADLINE = replace(THREE, absolute_deadline=20)
 ROOTS_WITHOUT = replace(ROOTS, absolute_deadline=None)
-DIFFER = Instance(Cluster(2, tau=1, chi=(1, 2)), (0, 0), load=3)
 NOT_APPLICABLE = {
     "no instance": (lambda: solve({"load": 3}), "an instance is needed, not a dict"),
     "check of no instance": (lambda: check(None, ALONE), "an instance is needed"),
@@ -365,120 +356,3 @@ def test_not_applicable(call: Callable[[], object], told: str) -> None:
 def test_a_method_with_one_objective_takes_it() -> None:
     assert solve(DEADLINE, "opr:literal-logarithm").objective == "nodes"
     assert solve(DEADLINE, "opr").objective == "completion"
-
-
-# check
-
-
-def test_check_of_a_plan() -> None:
-    assert check(THREE, ALONE) == ()
-    assert check(THREE, HALF) == violations(THREE, HALF) != ()
-    off = Solution((replace(ALONE.chunks[0], load=3 + 1e-8),))
-    assert check(THREE, off) and check(THREE, off, 1e-6) == ()
-
-
-def test_check_of_results() -> None:
-    good = solve(THREE)
-    assert check(THREE, good) == ()
-
-    def found(**changes: Any) -> tuple[Violation, ...]:
-        return check(THREE, replace(good, **changes))
-
-    assert found(value=4) == (Violation("value", "completion", amount=Fraction(-7, 8)),)
-    assert found(value=None) == (Violation("value", "completion"),)
-    assert found(bound=5) == (Violation("bound", "completion", amount=Fraction(1, 8)),)
-    assert found(bound=4) == found(bound=None) == ()
-    assert found(objective="speed") == (Violation("unknown-objective", "speed"),)
-    assert found(objective="") == (Violation("unknown-objective", "none"),)
-    assert found(value=3, objective="nodes", bound=None) == ()
-    for strange in (NAN, INFINITE, (BEST, BEST)):
-        assert found(value=strange) == (Violation("value", "completion"),)
-        assert found(bound=strange) == (Violation("bound", "completion"),)
-    kinds = [v.kind for v in found(solution=HALF)]
-    assert kinds == ["load-not-conserved", "value", "bound"]
-    assert "load-not-conserved" in [v.kind for v in found(solution=Solution(()))]
-
-
-def test_the_tolerance_of_check_is_the_results_own_or_the_callers() -> None:
-    near = replace(solve(THREE), value=float(BEST) + 1e-8, tolerance=1e-6)
-    assert check(THREE, near) == ()
-    assert [v.kind for v in check(THREE, near, 0)] == ["value"]
-    assert check(THREE, near, 1e-9) != ()
-
-
-def test_a_result_without_a_plan_has_nothing_to_check() -> None:
-    assert check(LATE, solve(LATE)) == () == check(THREE, solve(THREE, "bound-fluid"))
-
-
-# compare
-
-
-def test_compare_measures_gaps_from_the_optimum() -> None:
-    table = compare(THREE)
-    assert table.instance is THREE and table.objective == "completion" and table.left_out == ()
-    assert table.reference is not None and table.reference.value == BEST
-    names = [row.method.name for row in table.rows]
-    assert names == [m.name for m in registry.methods("iit") if not m.literal]
-    gaps = {row.method.name: row.gap for row in table.rows}
-    assert gaps["exact"] == gaps["edf-iit-2"] == 0
-    assert gaps["opr"] == pytest.approx(Fraction(32, 5) / BEST - 1)
-    assert gaps["epr"] == pytest.approx(7 / BEST - 1)
-    assert gaps["bound-fluid"] is None
-    for row in table.rows:
-        assert row.result.method == row.method.name and row.result.objective == "completion"
-
-
-def test_compare_says_what_it_left_out_and_why() -> None:
-    table = compare(DIFFER, literal=True)
-    assert {row.method.name for row in table.rows} == {"equal-finish", "exact", "bound-fluid"}
-    why = dict(table.left_out)
-    assert why["opr"] == why["edf-iit-2"] == why["opr:literal-timeline"] == "its nodes differ"
-    assert why["epr:literal-roots"] == "it does not know the objective completion"
-    nodes = compare(DEADLINE, objective="nodes", literal=True)
-    assert dict(nodes.left_out) == {
-        "opr:literal-timeline": "it does not know the objective nodes",
-        "epr:literal-roots": "its transmissions have no set-up cost",
-        "bound-fluid": "it does not know the objective nodes",
-    }
-
-
-def test_compare_of_named_methods_keeps_their_order() -> None:
-    table = compare(THREE, ["exact", "epr"])
-    assert [row.method.name for row in table.rows] == ["exact", "epr"]
-    alone = compare(THREE, ["epr"])
-    assert alone.reference is None and alone.rows[0].gap is None
-    assert compare(THREE, []).rows == ()
-
-
-def test_compare_without_a_proven_optimum_measures_from_the_bound(answering: Register) -> None:
-    answering(valid(bound=6), kind="exact", claim="optimal", plan_class="single")
-    gaps = {row.method.name: row.gap for row in compare(THREE, ["own", "epr"]).rows}
-    assert gaps == {"own": pytest.approx(1 / 2), "epr": pytest.approx(1 / 6)}
-    answering(valid(), kind="exact", claim="optimal", plan_class="single")
-    assert {row.gap for row in compare(THREE, ["own", "epr"]).rows} == {None}
-
-
-def test_compare_holds_no_wider_plan_against_a_narrower_optimum(answering: Register) -> None:
-    answering(valid(plan_class="any"))
-    rows = {row.method.name: row.gap for row in compare(THREE, ["exact", "own"]).rows}
-    assert rows == {"exact": 0, "own": None}
-
-
-def test_compare_of_what_cannot_be_done() -> None:
-    table = compare(LATE)
-    assert table.reference is not None and table.reference.status is Status.INFEASIBLE
-    assert {row.gap for row in table.rows} == {None}
-
-
-def test_compare_shows_the_unsound_beside_the_others() -> None:
-    rows = {r.method.name: r for r in compare(ROOTS, objective="nodes", literal=True).rows}
-    unsound = rows["epr:literal-roots"]
-    assert unsound.result.status is Status.UNSOUND and unsound.result.violations
-    assert rows["exact"].result.status is Status.OPTIMAL and rows["exact"].result.value == 2
-
-
-def test_every_public_name_of_the_door() -> None:
-    import dlopt
-
-    assert (dlopt.solve, dlopt.check, dlopt.compare) == (api.solve, api.check, api.compare)
-    assert dlopt.RefutedAnswerError is api.RefutedAnswerError

@@ -16,29 +16,40 @@ from dlopt.version import __version__
 from tests.cli.conftest import INSTANCES
 
 DLOPT = [sys.executable, "-m", "dlopt"]
+PLAIN = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+"""The environment, without what changes how Python writes."""
 PATIENCE = 120
 """Seconds after which a command that should have ended counts as hung."""
 
-# Tells on standard error when the solver starts, in which Python handles no signal.
+# Says on standard error when the solver is at work. The thread that says so waits for a lock that
+# is opened just before, and for the interpreter, which only the solver then lets go.
 TELLING = """
-import sys, highspy
-run = highspy.Highs.run
-def telling(model):
+import sys, threading, highspy
+from dlopt.cli import main
+
+def tell():
+    begun.acquire()
     sys.stderr.write("solving\\n")
     sys.stderr.flush()
-    return run(model)
-highspy.Highs.run = telling
-from dlopt.cli import main
+
+def run(model):
+    if begun.locked():
+        begun.release()
+    return highs_run(model)
+
+begun = threading.Lock()
+begun.acquire()
+sys.setswitchinterval(1000)
+threading.Thread(target=tell, daemon=True).start()
+highs_run, highspy.Highs.run = highspy.Highs.run, run
 main()
 """
 
 
-def start(
-    *words: object, command: list[str] = DLOPT, env: dict[str, str] | None = None
-) -> subprocess.Popen[str]:
+def start(*words: object, command: list[str] = DLOPT, **environment: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     line = [*command, *map(str, words)]
-    return subprocess.Popen(line, text=True, stdout=pipe, stderr=pipe, env=env)
+    return subprocess.Popen(line, text=True, stdout=pipe, stderr=pipe, env=PLAIN | environment)
 
 
 def test_text_json_and_exit_codes_of_the_real_command(tmp_path: Path) -> None:
@@ -76,13 +87,14 @@ def test_interrupt_while_a_solver_runs(tmp_path: Path) -> None:
     "words",
     [
         ["methods"],
-        ["methods", "--json"],
+        ["generate", "iit", "--family", "ramp"],
         ["generate", "iit", "--family", "ramp", "--set", "nodes=20000"],
     ],
     ids=["text", "little JSON", "more JSON than a pipe holds"],
 )
-def test_a_reader_that_leaves(words: list[str]) -> None:
-    process = start(*words)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_leaves(words: list[str], unbuffered: str) -> None:
+    process = start(*words, PYTHONUNBUFFERED=unbuffered)
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()  # before the command has written anything: it reads its code first
     assert process.stderr.read() == ""
@@ -97,7 +109,7 @@ def test_closed_and_full_output() -> None:
     def shell(words: str) -> tuple[int, str]:
         command = f'"$0" -m dlopt {words}'
         done = subprocess.run(
-            ["sh", "-c", command, sys.executable, file], capture_output=True, text=True
+            ["sh", "-c", command, sys.executable, file], capture_output=True, text=True, env=PLAIN
         )
         assert done.stdout == ""
         return done.returncode, done.stderr
@@ -105,7 +117,7 @@ def test_closed_and_full_output() -> None:
     assert shell('solve "$1" --json >&-') == (0, "")
     assert shell("solve nothing.json 2>&-") == (2, "")
     if os.path.exists("/dev/full"):
-        for words in ('solve "$1" -m opr', 'solve "$1" -m opr --json', "--help"):
+        for words in ('solve "$1" -m opr', 'solve "$1" -m opr --json', "--version"):
             code, told = shell(f"{words} >/dev/full")
             assert code == 2 and told == "error: No space left on device\n"
 
@@ -113,7 +125,7 @@ def test_closed_and_full_output() -> None:
 def test_letters_that_the_output_does_not_know(tmp_path: Path) -> None:
     data = json.loads((INSTANCES / "three-nodes.json").read_text()) | {"name": "caf\u00e9"}
     (tmp_path / "a.json").write_text(json.dumps(data))
-    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    process = start("compare", tmp_path / "a.json", "--methods", "opr", env=environment)
+    words = ["compare", tmp_path / "a.json", "--methods", "opr"]
+    process = start(*words, PYTHONIOENCODING="ascii")
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and err == "" and "caf\\xe9" in out

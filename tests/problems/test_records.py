@@ -24,6 +24,7 @@ from dlopt.problems.records import (
     Positive,
     Record,
     examine,
+    floating,
     numbers_of,
     plain,
 )
@@ -53,6 +54,7 @@ class Whole(Record):
     maybe_list: tuple[Number, ...] | None = None
     maybe_costs: Number | tuple[Number, ...] | None = None
     old_style: Optional[int] = None  # noqa: UP045
+    noted: Annotated[int, "what it is"] = 0
     text: str = ""
     choice: Literal["left", "right"] = "left"
     anything: object = None
@@ -368,8 +370,34 @@ def test_numbers_of_a_record_leave_out_its_header_and_truth_values() -> None:
     best = BestKnown("completion", "single", value=99, bound=98)
     whole = Whole(2, number=F(1, 2), costs=(3, 4.5), main=Part(6, 1, mandatory=True), text="7")
     told = Told(1, whole, name="5", best_known=(best,))
-    assert sorted(numbers_of(told)) == sorted([1, 2, 0, F(1, 2), 3, 4.5, 0, 0, 6, 1])
+    assert sorted(numbers_of(told)) == sorted([1, 2, 0, F(1, 2), 3, 4.5, 0, 0, 6, 1, 0])
     assert list(numbers_of(best)) == [99, 98]
+
+
+def test_a_record_in_floats_keeps_counts_and_texts() -> None:
+    best = BestKnown("completion", "single", value=F(1, 2))
+    part = Part(F(1, 4), 1, mandatory=True)
+    whole = Whole(
+        2, number=3, costs=(1, F(1, 2)), points=((1, 2.5),), parts=(part,), main=part,
+        maybe_costs=F(1, 8), text="7", noted=5,
+    )  # fmt: skip
+    told = floating(Told(F(1, 3), whole, name="5", best_known=(best,)))
+    assert told.load == 1 / 3
+    assert (told.name, told.best_known) == ("5", (best,))
+    found = told.whole
+    assert found == whole
+    assert [type(x) for x in (found.number, *found.costs, *found.points[0])] == [float] * 5
+    assert [type(x) for x in (found.main.size, found.parts[0].share)] == [float] * 2
+    assert type(found.maybe_costs) is float
+    assert [type(x) for x in (found.count, *found.few, found.noted)] == [int] * 4
+    assert found.main.mandatory is True
+    assert found.maybe is None
+    assert found.text == "7"
+
+
+def test_a_number_whose_float_breaks_its_rule_is_told() -> None:
+    with pytest.raises(InvalidInstanceError, match=r"^load: must be positive, got 0\.0$"):
+        floating(Told(F(1, 10**400)))
 
 
 def test_the_header_is_no_part_of_equality() -> None:

@@ -1,0 +1,151 @@
+"""check and compare: what is found in a plan, and how gaps are measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from dlopt import api, registry
+from dlopt.api import check, compare, solve
+from dlopt.problems.iit import Solution, violations
+from dlopt.result import Status, Violation
+from tests.answers import (
+    ALONE,
+    BEST,
+    DEADLINE,
+    DIFFER,
+    HALF,
+    INFINITE,
+    LATE,
+    NAN,
+    ROOTS,
+    THREE,
+    Register,
+    answers,
+    valid,
+)
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch) -> Register:
+    return answers(monkeypatch)
+
+
+# check
+
+
+def test_check_of_a_plan() -> None:
+    assert check(THREE, ALONE) == ()
+    assert check(THREE, HALF) == violations(THREE, HALF) != ()
+    off = Solution((replace(ALONE.chunks[0], load=3 + 1e-8),))
+    assert check(THREE, off) and check(THREE, off, 1e-6) == ()
+
+
+def test_check_of_results() -> None:
+    good = solve(THREE)
+    assert check(THREE, good) == ()
+
+    def found(**changes: Any) -> tuple[Violation, ...]:
+        return check(THREE, replace(good, **changes))
+
+    assert found(value=4) == (Violation("value", "completion", amount=Fraction(-7, 8)),)
+    assert found(value=None) == (Violation("value", "completion"),)
+    assert found(bound=5) == (Violation("bound", "completion", amount=Fraction(1, 8)),)
+    assert found(bound=4) == found(bound=None) == ()
+    assert found(objective="speed") == (Violation("unknown-objective", "speed"),)
+    assert found(objective="") == (Violation("unknown-objective", "none"),)
+    assert found(value=3, objective="nodes", bound=None) == ()
+    for strange in (NAN, INFINITE, (BEST, BEST)):
+        assert found(value=strange) == (Violation("value", "completion"),)
+        assert found(bound=strange) == (Violation("bound", "completion"),)
+    kinds = [v.kind for v in found(solution=HALF)]
+    assert kinds == ["load-not-conserved", "value", "bound"]
+    assert "load-not-conserved" in [v.kind for v in found(solution=Solution(()))]
+
+
+def test_the_tolerance_of_check_is_the_results_own_or_the_callers() -> None:
+    near = replace(solve(THREE), value=float(BEST) + 1e-8, tolerance=1e-6)
+    assert check(THREE, near) == ()
+    assert [v.kind for v in check(THREE, near, 0)] == ["value"]
+    assert check(THREE, near, 1e-9) != ()
+
+
+def test_a_result_without_a_plan_has_nothing_to_check() -> None:
+    assert check(LATE, solve(LATE)) == () == check(THREE, solve(THREE, "bound-fluid"))
+
+
+# compare
+
+
+def test_compare_measures_gaps_from_the_optimum() -> None:
+    table = compare(THREE)
+    assert table.instance is THREE and table.objective == "completion" and table.left_out == ()
+    assert table.reference is not None and table.reference.value == BEST
+    names = [row.method.name for row in table.rows]
+    assert names == [m.name for m in registry.methods("iit") if not m.literal]
+    gaps = {row.method.name: row.gap for row in table.rows}
+    assert gaps["exact"] == gaps["edf-iit-2"] == 0
+    assert gaps["opr"] == pytest.approx(Fraction(32, 5) / BEST - 1)
+    assert gaps["epr"] == pytest.approx(7 / BEST - 1)
+    assert gaps["bound-fluid"] is None
+    for row in table.rows:
+        assert row.result.method == row.method.name and row.result.objective == "completion"
+
+
+def test_compare_says_what_it_left_out_and_why() -> None:
+    table = compare(DIFFER, literal=True)
+    assert {row.method.name for row in table.rows} == {"equal-finish", "exact", "bound-fluid"}
+    why = dict(table.left_out)
+    assert why["opr"] == why["edf-iit-2"] == why["opr:literal-timeline"] == "its nodes differ"
+    assert why["epr:literal-roots"] == "it does not know the objective completion"
+    nodes = compare(DEADLINE, objective="nodes", literal=True)
+    assert dict(nodes.left_out) == {
+        "opr:literal-timeline": "it does not know the objective nodes",
+        "epr:literal-roots": "its transmissions have no set-up cost",
+        "bound-fluid": "it does not know the objective nodes",
+    }
+
+
+def test_compare_of_named_methods_keeps_their_order() -> None:
+    table = compare(THREE, ["exact", "epr"])
+    assert [row.method.name for row in table.rows] == ["exact", "epr"]
+    alone = compare(THREE, ["epr"])
+    assert alone.reference is None and alone.rows[0].gap is None
+    assert compare(THREE, []).rows == ()
+
+
+def test_compare_without_a_proven_optimum_measures_from_the_bound(answering: Register) -> None:
+    answering(valid(bound=6), kind="exact", claim="optimal", plan_class="single")
+    gaps = {row.method.name: row.gap for row in compare(THREE, ["own", "epr"]).rows}
+    assert gaps == {"own": pytest.approx(1 / 2), "epr": pytest.approx(1 / 6)}
+    answering(valid(), kind="exact", claim="optimal", plan_class="single")
+    assert {row.gap for row in compare(THREE, ["own", "epr"]).rows} == {None}
+
+
+def test_compare_holds_no_wider_plan_against_a_narrower_optimum(answering: Register) -> None:
+    answering(valid(plan_class="any"))
+    rows = {row.method.name: row.gap for row in compare(THREE, ["exact", "own"]).rows}
+    assert rows == {"exact": 0, "own": None}
+
+
+def test_compare_of_what_cannot_be_done() -> None:
+    table = compare(LATE)
+    assert table.reference is not None and table.reference.status is Status.INFEASIBLE
+    assert {row.gap for row in table.rows} == {None}
+
+
+def test_compare_shows_the_unsound_beside_the_others() -> None:
+    rows = {r.method.name: r for r in compare(ROOTS, objective="nodes", literal=True).rows}
+    unsound = rows["epr:literal-roots"]
+    assert unsound.result.status is Status.UNSOUND and unsound.result.violations
+    assert rows["exact"].result.status is Status.OPTIMAL and rows["exact"].result.value == 2
+
+
+def test_every_public_name_of_the_door() -> None:
+    import dlopt
+
+    assert (dlopt.solve, dlopt.check, dlopt.compare) == (api.solve, api.check, api.compare)
+    assert dlopt.RefutedAnswerError is api.RefutedAnswerError
