@@ -18,8 +18,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-SHORTEST = 0.002
-"""Seconds that one sample takes at the least: shorter calls are repeated within it."""
+SHORTEST = 0.05
+"""Seconds that one sample takes at the least: shorter calls are repeated within it, so that other
+processes on the machine slow short and long tasks alike."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from dlopt import registry
@@ -19,6 +20,7 @@ from dlopt.registry import Method
 from dlopt.result import (
     NO_LIMITS,
     PLAN_CLASSES,
+    WITH_PLAN,
     Limits,
     Objective,
     Result,
@@ -119,7 +121,7 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     ----------
     instance : Instance
     plan : Solution or Result
-        Of a result, its value and bound are checked too.
+        Of a result, its value, bound and status are checked too.
     tolerance : float, optional
         Relative; by default the result's, or 0.
 
@@ -135,6 +137,8 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     module = registry.problem(_stem(instance)).module
     if not isinstance(plan, Result):
         return tuple(module.violations(instance, plan, tolerance or 0))
+    if (plan.solution is not None) != (plan.status in WITH_PLAN):
+        return (Violation("status", str(plan.status)),)
     if plan.solution is None:
         return ()
     allowed = plan.tolerance if tolerance is None else tolerance
@@ -150,6 +154,8 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     bound = plan.bound
     if bound is not None and _off(bound, value) > exact(allowed) and _beyond(goal, value, bound):
         found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
+    elif plan.status is Status.OPTIMAL and (bound is None or _off(bound, value) > exact(SOLVER)):
+        found += (Violation("status", str(plan.status)),)
     return found
 
 
@@ -301,11 +307,16 @@ def _valid(instance: Header, hint: Any) -> Any:
 
 def _checked(instance: Header, entry: Method, goal: Objective, answer: Result[Any]) -> Result[Any]:
     """Hold an answer against the rules; return it with what was recomputed."""
+    proves = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"
     if answer.status is Status.INFEASIBLE and entry.claim != "optimal":
         raise RefutedAnswerError(f"{entry.name} cannot prove infeasibility", instance, answer)
+    if answer.bound is not None and not proves:
+        raise RefutedAnswerError(f"{entry.name} cannot prove a bound", instance, answer)
+    if (answer.solution is not None) != (answer.status in WITH_PLAN):
+        has = "a plan" if answer.solution is not None else "no plan"
+        text = f"{entry.name} says {answer.status} and has {has}"
+        raise RefutedAnswerError(text, instance, answer)
     if answer.solution is None:
-        if answer.status in (Status.OPTIMAL, Status.FEASIBLE, Status.UNSOUND):
-            raise RefutedAnswerError(f"{entry.name} has no plan", instance, answer)
         return replace(answer, tolerance=_tolerance(entry, [answer.bound]))
     module = registry.problem(entry.stem).module
     rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(answer.solution))
@@ -370,7 +381,7 @@ def _beyond(goal: Objective, value: Value, bound: Value) -> bool:
 
 
 def _off(claimed: Value, truth: Value) -> Any:
-    """Return the largest difference of two values, relative to the truth.
+    """Return the largest difference of two values, relative to the larger of the two.
 
     It is infinite where they cannot be compared.
     """
@@ -378,7 +389,11 @@ def _off(claimed: Value, truth: Value) -> Any:
     if len(levels) != len(_levels(truth)) or not all(map(is_finite, levels)):
         return math.inf
     pairs = zip(levels, _levels(truth), strict=True)
-    return max(abs(exact(a) - exact(b)) / max(abs(exact(b)), exact(1)) for a, b in pairs)
+    return max(_relative(exact(a), exact(b)) for a, b in pairs)
+
+
+def _relative(left: Fraction, right: Fraction) -> Fraction:
+    return abs(left - right) / max(abs(left), abs(right)) if left != right else Fraction(0)
 
 
 def _difference(claimed: Value | None, truth: Value) -> Number | None:

@@ -37,6 +37,10 @@ class Status(StrEnum):
     UNSOUND = "unsound"
 
 
+WITH_PLAN = frozenset({Status.OPTIMAL, Status.FEASIBLE, Status.UNSOUND})
+"""The statuses that come with a plan; the others come without."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a method may spend.
@@ -137,7 +141,7 @@ class Objective:
         return a < b if self.sense == "min" else a > b
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # slots would break Result[Solution](...) in Python 3.11
 class Result(Generic[SolutionT]):
     """The answer of a method, checked.
 

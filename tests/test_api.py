@@ -208,11 +208,10 @@ REFUTED = {
     "value that is no number": (valid(value=NAN), "its value is 9, not nan"),
     "endless value": (valid(value=INFINITE), "its value is 9, not inf"),
     "value of two levels": (valid(value=(9, 9)), "its value is 9, not"),
-    "bound beyond the value": (valid(bound=10), "a plan of value 9 beyond its bound 10"),
-    "bound that is no number": (valid(bound=NAN), "beyond its bound nan"),
-    "bound of two levels": (valid(bound=(9, 9)), "beyond its bound"),
-    "optimal without a plan": (Result(Status.OPTIMAL, value=9, bound=9), "has no plan"),
+    "optimal without a plan": (Result(Status.OPTIMAL, value=9), "says optimal and has no plan"),
     "feasible without a plan": (Result(Status.FEASIBLE, value=9), "has no plan"),
+    "a plan beside unknown": (valid(status=Status.UNKNOWN), "says unknown and has a plan"),
+    "bound": (valid(bound=9), "cannot prove a bound"),
     "infeasible": (Result(Status.INFEASIBLE), "cannot prove infeasibility"),
 }  # fmt: skip
 
@@ -228,6 +227,20 @@ def test_refuted(answering: Register, answer: Result[Solution], told: str) -> No
     assert caught.value.result.solution == answer.solution
     with pytest.raises(RefutedAnswerError):
         compare(THREE, ["own"])
+
+
+BOUNDS = {
+    "beyond the value": (10, "a plan of value 9 beyond its bound 10"),
+    "no number": (NAN, "beyond its bound nan"),
+    "of two levels": ((9, 9), "beyond its bound"),
+}
+
+
+@pytest.mark.parametrize(("bound", "told"), BOUNDS.values(), ids=BOUNDS.keys())
+def test_refuted_bounds(answering: Register, bound: Any, told: str) -> None:
+    answering(valid(bound=bound), claim="optimal")
+    with pytest.raises(RefutedAnswerError, match=told):
+        solve(THREE, "own")
 
 
 def test_a_refuted_answer_carries_its_violations(answering: Register) -> None:

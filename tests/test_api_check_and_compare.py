@@ -54,10 +54,15 @@ def test_check_of_results() -> None:
     assert found(value=4) == (Violation("value", "completion", amount=Fraction(-7, 8)),)
     assert found(value=None) == (Violation("value", "completion"),)
     assert found(bound=5) == (Violation("bound", "completion", amount=Fraction(1, 8)),)
-    assert found(bound=4) == found(bound=None) == ()
+    unproven = (Violation("status", "optimal"),)
+    assert found(bound=4) == found(bound=None) == unproven
+    assert found(bound=4, status=Status.FEASIBLE) == ()
+    assert found(status=Status.INFEASIBLE) == (Violation("status", "infeasible"),)
+    assert found(solution=None) == unproven
     assert found(objective="speed") == (Violation("unknown-objective", "speed"),)
     assert found(objective="") == (Violation("unknown-objective", "none"),)
-    assert found(value=3, objective="nodes", bound=None) == ()
+    feasible = {"status": Status.FEASIBLE, "bound": None}
+    assert found(value=3, objective="nodes", **feasible) == ()
     for strange in (NAN, INFINITE, (BEST, BEST)):
         assert found(value=strange) == (Violation("value", "completion"),)
         assert found(bound=strange) == (Violation("bound", "completion"),)

@@ -84,7 +84,7 @@ def test_determinism(file):
             try:
                 first = solve(instance, entry.name)
             except Exception as error:
-                assert "needs absolute_deadline" in str(error)  # noqa: PT017
+                assert "needs absolute_deadline" in str(error)
                 continue
             assert solve(instance, entry.name) == first
 

@@ -7,6 +7,7 @@ versions live in one process: hence the pins in the project file.
 from __future__ import annotations
 
 import contextlib
+import os
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import pulp
 
 from dlopt.arithmetic import Number
 from dlopt.backends import rational
-from dlopt.errors import SolverError
+from dlopt.errors import NotApplicableError, SolverError
 from dlopt.result import Limits, Status
 
 DEFAULT = "HiGHS"
@@ -81,8 +82,10 @@ def optimise(
 
     Raises
     ------
+    NotApplicableError
+        If PuLP knows no solver of that name.
     SolverError
-        If the solver is unknown, not installed, or fails.
+        If the solver is not installed, or fails.
     """
     if solver == DEFAULT:
         return _highs(problem, limits, seed, exact)
@@ -117,7 +120,7 @@ def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> O
     highspy.Highs.resetGlobalScheduler(True)
     command = pulp.HiGHS(
         msg=False,
-        threads=limits.threads,
+        threads=min(limits.threads, os.cpu_count() or 1),
         timeLimit=limits.time_s,
         gapRel=limits.gap,
         gapAbs=0.0,
@@ -182,7 +185,9 @@ def _prove(problem: pulp.LpProblem) -> Outcome | None:
 
 def _other(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
     if solver not in pulp.listSolvers():
-        raise SolverError(f"PuLP knows no solver {solver!r}: {', '.join(pulp.listSolvers())}")
+        raise NotApplicableError(
+            f"PuLP knows no solver {solver!r}: {', '.join(pulp.listSolvers())}"
+        )
     options: dict[str, Any] = {"msg": False}
     if limits.time_s is not None:
         options["timeLimit"] = limits.time_s

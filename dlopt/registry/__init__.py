@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import Any
 
 from dlopt.errors import NotApplicableError
@@ -113,9 +114,11 @@ def register(
     Raises
     ------
     NotApplicableError
-        If the problem does not exist, or the name is taken by another function.
+        If the problem does not exist, the name is not kebab-case, or taken by another function.
     """
     module: Any = problem(stem).module
+    if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*(:literal(-[a-z0-9]+)*)?", name) is None:
+        raise NotApplicableError(f"method names are kebab-case, got {name!r}")
     taken = _METHODS.get((stem, name))
     if taken is not None and taken.target is not function:
         raise NotApplicableError(f"{stem} already has a method {name!r}")

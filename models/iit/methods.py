@@ -7,6 +7,7 @@ from dataclasses import replace
 from dlopt.backends.pulp import DEFAULT
 from dlopt.errors import NotApplicableError
 from dlopt.models.iit import fluid
+from dlopt.models.iit.order import MOST_BINARIES
 from dlopt.models.iit.scaling import Scaled
 from dlopt.models.iit.search import Search
 from dlopt.problems.iit import Instance, Solution
@@ -139,6 +140,14 @@ def bound_fluid(
         solver=outcome.solver,
         solver_version=outcome.version,
     )
+
+
+def not_too_many_different_nodes(instance: Instance) -> str | None:
+    """Return why free order cannot be modelled, or None if it can."""
+    nodes = instance.cluster.nodes
+    if instance.cluster.identical or nodes**2 <= MOST_BINARIES:
+        return None
+    return f"its {nodes} nodes differ, and are too many for a model of free order"
 
 
 def _formulation(instance: Instance, formulation: str, installments: int) -> str:

@@ -23,9 +23,13 @@ from typing import Any
 import pulp
 
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.errors import NotApplicableError
 from dlopt.problems.iit import Instance
 from dlopt.problems.timeline import number_field
 from dlopt.result import Limits
+
+MOST_BINARIES = 250_000
+"""A larger model would not fit into memory, let alone be solved."""
 
 
 class OrderModel:
@@ -62,6 +66,11 @@ class OrderModel:
         self.tau = {i: cast(cluster.tau_of(i)) for i in self.nodes}
         self.unit = {i: self.tau[i] + cast(cluster.chi_of(i)) for i in self.nodes}
         self.positions = range(min(most, len(self.nodes)) * installments)
+        if len(self.nodes) * len(self.positions) > MOST_BINARIES:
+            raise NotApplicableError(
+                f"{len(self.nodes)} nodes with {installments} chunks each are too many for a model "
+                f"of free order: it would have {len(self.nodes) * len(self.positions)} binaries"
+            )
         self.problem = pulp.LpProblem("order", pulp.LpMinimize)
         pairs = [(i, p) for i in self.nodes for p in self.positions]
         self.chosen = {

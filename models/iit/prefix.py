@@ -8,9 +8,10 @@ times, with and without set-up costs. Two ways to find its length:
 as long as ``x_n > 0`` and never falls afterwards, so that the last `n` with ``x_n > 0`` is the
 best. Proof: for a completion `t` let ``X_n(t)`` be the most time that node `n` can spend on its
 load when all nodes before it are filled; it grows with `t`, and ``X_{n+1}(t) <= beta X_n(t)``.
-The first `n` nodes do the sum of the ``X_i(t)``, uniquely, and no more. If ``X_n > 0`` at
-``T(n)``, then leaving node `n` out loses load, so ``T(n-1) > T(n)``. If node `n` cannot get load,
-``T(n)`` is the instant at which ``X_n`` is 0, and that instant grows with `n`.
+The first `n` nodes do the sum of the ``X_i(t)``, uniquely if chi > 0, and no more. If
+``X_n > 0`` at ``T(n)``, then leaving node `n` out loses load, so ``T(n-1) > T(n)``. If node `n`
+cannot get load, ``T(n)`` is the instant at which ``X_n`` is 0, and that instant grows with `n`.
+If chi = 0 the channel is the bottleneck, and the node that is ready first does it all.
 
 *Mixed-integer programming* with a binary ``z_n`` a node, ``z_n >= z_{n+1}``; no big M is needed:
 
@@ -74,7 +75,7 @@ class Prefixes:
     def longest_useful(self) -> int:
         """Return the most nodes that all get a load when all of them are used."""
         if self.useful is None:
-            size = len(self.order)
+            size = 1 if self.instance.cluster.chi_of(0) == 0 else len(self.order)
             n = max(1, _last(lambda n: self.at(n, proven=False).last_load > 0, size))
             while n > 1 and not self.at(n).last_load > 0:
                 n -= 1
@@ -94,7 +95,8 @@ class Prefixes:
             timed = by(n)
             return timed.outcome.status is Status.OPTIMAL and timed.last_load > 0
 
-        last = _last(useful, len(self.order))
+        size = 1 if self.instance.cluster.chi_of(0) == 0 else len(self.order)
+        last = _last(useful, size)
         return by(last).completion if last else 0
 
     def _remaining(self) -> Limits:

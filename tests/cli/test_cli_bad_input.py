@@ -117,8 +117,8 @@ def test_bad_requests(dlopt: Command, three: Path, flags: list[str], told: str) 
     assert done.out == "" and told in done.err
 
 
-def test_a_missing_solver_is_no_answer(dlopt: Command, three: Path) -> None:
-    assert "knows no solver 'none'" in dlopt("solve", three, "--set", "solver=none", code=4).err
+def test_an_unknown_solver_is_bad_input(dlopt: Command, three: Path) -> None:
+    assert "knows no solver 'none'" in dlopt("solve", three, "--set", "solver=none", code=2).err
 
 
 OTHERS = {

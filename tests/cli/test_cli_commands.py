@@ -98,7 +98,8 @@ def test_check_of_false_claims(dlopt: Command, three: Path, tmp_path: Path) -> N
     assert kinds(value=4) == {"value"}
     assert kinds(value=None) == {"value"}
     assert kinds(bound=5) == {"bound"}
-    assert kinds(bound=4) == set()
+    assert kinds(bound=4) == {"status"}
+    assert kinds(bound=4, status="feasible") == set()
     assert kinds(objective="[/b]") == {"unknown-objective"}
     assert "[/b]" in dlopt("check", three, tmp_path / "r.json", code=1).out
     assert "load-not-conserved" in kinds(solution={"chunks": []})

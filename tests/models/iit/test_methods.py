@@ -5,7 +5,7 @@ import warnings
 import pulp
 import pytest
 
-from dlopt import Limits, NotApplicableError, SolverError, Status, generate, solve
+from dlopt import Limits, NotApplicableError, SolverError, Status, compare, generate, solve
 from dlopt.backends.pulp import optimise
 from dlopt.heuristics.iit.methods import edf_iit_2, opr
 from dlopt.models.iit import fluid
@@ -16,6 +16,31 @@ from dlopt.problems.iit import Instance, violations
 
 THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
 DIFFERENT = Instance(Cluster(3, tau=(1, 2, 1), chi=(3, 1, 2)), (0, 1, 4), load=5)
+
+
+@pytest.mark.parametrize(("ready", "deadline"), [((0, 1), 3), ((0, 0), 2), ((0, 0), None)])
+@pytest.mark.parametrize("formulation", ["sequence", "prefix", "order"])
+def test_without_computation_one_node_does_it_all(ready, deadline, formulation):
+    """With chi = 0 the program of two nodes has many optima, some of which load the second."""
+    cluster = Cluster(2, tau=1, chi=0, theta_cm=1)
+    instance = Instance(cluster, ready, load=1, absolute_deadline=deadline)
+    found = solve(instance, formulation=formulation)
+    assert (found.status, found.value) == (Status.OPTIMAL, 2)
+    late = Instance(cluster, ready, load=9, absolute_deadline=2)
+    assert "1 of load 9 can be done" in solve(late).reason
+
+
+def test_too_many_different_nodes_for_free_order_are_refused():
+    instance = generate("iit", "random", nodes=501, spread=3)
+    with pytest.raises(NotApplicableError, match="too many"):
+        solve(instance)
+    assert "exact" in dict(compare(instance, ["exact", "equal-finish"]).left_out)
+    with pytest.raises(NotApplicableError, match="binaries"):
+        solve(THREE, installments=10**9)
+
+
+def test_more_threads_than_cores_are_not_started():
+    assert solve(DIFFERENT, limits=Limits(threads=100_000)).status is Status.OPTIMAL
 
 
 @pytest.mark.parametrize("formulation", ["sequence", "prefix", "order"])
@@ -85,7 +110,7 @@ def test_another_solver_by_name():
 
 
 def test_unknown_or_missing_solvers_are_told():
-    with pytest.raises(SolverError, match="knows no solver"):
+    with pytest.raises(NotApplicableError, match="knows no solver"):
         exact_plan(THREE, solver="nonesuch")
     with warnings.catch_warnings(action="ignore"):
         here = pulp.listSolvers(onlyAvailable=True)
