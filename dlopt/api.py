@@ -1,49 +1,24 @@
 """The one door for callers: solve, compare, check.
 
-Whatever a method answers is checked here by the rules of the problem before anyone sees it.
+Whatever a method answers passes `dlopt.referee` before anyone sees it.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from dlopt import registry
-from dlopt.arithmetic import EXACT, FLOATING, SOLVER, Number, exact, is_exact, is_finite, simplest
-from dlopt.errors import NotApplicableError, SolverError
-from dlopt.problems.records import Header, numbers_of
+from dlopt.arithmetic import SOLVER, exact
+from dlopt.errors import NotApplicableError
+from dlopt.problems.records import Header
+from dlopt.referee import RefutedAnswerError, check, verdict
 from dlopt.registry import Method
-from dlopt.result import (
-    NO_LIMITS,
-    PLAN_CLASSES,
-    WITH_PLAN,
-    Limits,
-    Objective,
-    Result,
-    Status,
-    Value,
-    Violation,
-)
+from dlopt.result import NO_LIMITS, PLAN_CLASSES, Limits, Objective, Result, Status
 
-
-class RefutedAnswerError(SolverError):
-    """An answer that the rules of the problem refute, of a method that claims otherwise.
-
-    Attributes
-    ----------
-    instance : Instance
-    result : Result
-        The answer, with its violations.
-    """
-
-    def __init__(self, message: str, instance: Header, result: Result[Any]) -> None:
-        super().__init__(message)
-        self.instance = instance
-        self.result = result
+__all__ = ["Comparison", "RefutedAnswerError", "Row", "check", "compare", "solve"]
 
 
 def solve(
@@ -97,7 +72,7 @@ def solve(
     >>> print(result.status, result.value)
     optimal 39/8
     """
-    entry = registry.method(_stem(instance), method)
+    entry = registry.method(registry.problem_of(instance).stem, method)
     goal = _goal(instance, entry, objective)
     reason = entry.reason_against(instance, goal.name)
     if reason is not None:
@@ -111,52 +86,7 @@ def solve(
     )
     runtime = time.perf_counter() - begun
     answer = replace(answer, objective=goal.name, method=method, seed=seed, runtime_s=runtime)
-    return _checked(instance, entry, goal, answer)
-
-
-def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[Violation, ...]:
-    """Return every way in which a plan breaks the rules of its problem.
-
-    Parameters
-    ----------
-    instance : Instance
-    plan : Solution or Result
-        Of a result, its value, bound and status are checked too.
-    tolerance : float, optional
-        Relative; by default the result's, or 0.
-
-    Examples
-    --------
-    >>> from dlopt.problems.cluster import Cluster
-    >>> from dlopt.problems.iit import Chunk, Instance, Solution
-    >>> instance = Instance(Cluster(1, tau=1, chi=1), (2,), load=1)
-    >>> for violation in check(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),))):
-    ...     print(violation)
-    not-ready on node 0 in [0, 2] by 2
-    """
-    module = registry.problem(_stem(instance)).module
-    if not isinstance(plan, Result):
-        return tuple(module.violations(instance, plan, tolerance or 0))
-    if (plan.solution is not None) != (plan.status in WITH_PLAN):
-        return (Violation("status", str(plan.status)),)
-    if plan.solution is None:
-        return ()
-    allowed = plan.tolerance if tolerance is None else tolerance
-    found = tuple(module.violations(instance, plan.solution, allowed))
-    if plan.objective not in module.OBJECTIVES:
-        return (*found, Violation("unknown-objective", plan.objective or "none"))
-    goal: Objective = module.OBJECTIVES[plan.objective]
-    value = _worth(instance, plan.solution, plan.objective)
-    if value is None:
-        return (*found, Violation("value", plan.objective))
-    if plan.value is None or _off(plan.value, value) > exact(allowed):
-        found += (Violation("value", plan.objective, amount=_difference(plan.value, value)),)
-    bound = plan.bound
-    if bound is not None and _off(bound, value) > exact(allowed) and _beyond(goal, value, bound):
-        found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
-    elif plan.status is Status.OPTIMAL and (bound is None or _off(bound, value) > exact(SOLVER)):
-        found += (Violation("status", str(plan.status)),)
-    return found
+    return verdict(instance, entry, goal, answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +164,8 @@ def compare(
     >>> [(row.method.name, f"{row.gap:.1%}") for row in table.rows[:2]]
     [('opr', '31.3%'), ('epr', '43.6%')]
     """
-    stem = _stem(instance)
-    module = registry.problem(stem).module
+    problem = registry.problem_of(instance)
+    stem, module = problem.stem, problem.module
     name = objective or module.default_objective(instance)
     _needs(instance, module.OBJECTIVES.get(name), name, stem)
     if methods is None:
@@ -254,12 +184,6 @@ def compare(
     reference = next((found for entry, found in results if entry.kind == "exact"), None)
     rows = tuple(Row(entry, found, _behind(found, reference)) for entry, found in results)
     return Comparison(instance, name, reference, rows, tuple(left_out))
-
-
-def _stem(instance: Header) -> str:
-    if not isinstance(instance, Header):
-        raise NotApplicableError(f"an instance is needed, not a {type(instance).__name__}")
-    return instance.problem
 
 
 def _goal(instance: Header, entry: Method, objective: str | None) -> Objective:
@@ -286,7 +210,7 @@ def _needs(instance: Header, goal: Objective | None, name: str, stem: str) -> Ob
 def _hint(instance: Header, goal: Objective) -> Any:
     """Return the best plan of the problem's heuristics, or None."""
     best: Result[Any] | None = None
-    for name in registry.problem(_stem(instance)).hints:
+    for name in registry.problem_of(instance).hints:
         entry = registry.method(instance.problem, name)
         if entry.reason_against(instance, goal.name) is None:
             found = solve(instance, name, objective=goal.name)
@@ -299,113 +223,10 @@ def _hint(instance: Header, goal: Objective) -> Any:
 
 def _valid(instance: Header, hint: Any) -> Any:
     """Return a caller's hint; a model that trusts an invalid one could prove nonsense."""
-    found = registry.problem(_stem(instance)).module.violations(instance, hint, SOLVER)
+    found = registry.problem_of(instance).module.violations(instance, hint, SOLVER)
     if found:
         raise NotApplicableError(f"the hint is no valid plan: {found[0]}")
     return hint
-
-
-def _checked(instance: Header, entry: Method, goal: Objective, answer: Result[Any]) -> Result[Any]:
-    """Hold an answer against the rules; return it with what was recomputed."""
-    proves = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"
-    if answer.status is Status.INFEASIBLE and entry.claim != "optimal":
-        raise RefutedAnswerError(f"{entry.name} cannot prove infeasibility", instance, answer)
-    if answer.bound is not None and not proves:
-        raise RefutedAnswerError(f"{entry.name} cannot prove a bound", instance, answer)
-    if (answer.solution is not None) != (answer.status in WITH_PLAN):
-        has = "a plan" if answer.solution is not None else "no plan"
-        text = f"{entry.name} says {answer.status} and has {has}"
-        raise RefutedAnswerError(text, instance, answer)
-    if answer.solution is None:
-        return replace(answer, tolerance=_tolerance(entry, [answer.bound]))
-    module = registry.problem(entry.stem).module
-    rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(answer.solution))
-    tolerance = EXACT if rational else _tolerance(entry, [0.0])
-    found = tuple(module.violations(instance, answer.solution, tolerance))
-    recomputed = _worth(instance, answer.solution, goal.name)
-    claimed = answer.value
-    wrong = claimed is None or recomputed is None or _off(claimed, recomputed) > exact(tolerance)
-    answer = replace(answer, violations=found, tolerance=tolerance)
-    if found or wrong or recomputed is None:
-        if entry.claim == "literal-unsound":
-            return replace(answer, status=Status.UNSOUND, bound=None)
-        what = str(found[0]) if found else f"its value is {recomputed}, not {claimed}"
-        raise RefutedAnswerError(f"the answer of {entry.name} is refuted: {what}", instance, answer)
-    value = _in_kind(recomputed, rational)
-    answer = replace(answer, value=value)
-    if answer.bound is not None and _beyond(goal, value, answer.bound):
-        if _off(answer.bound, value) > exact(SOLVER):
-            raise RefutedAnswerError(
-                f"{entry.name} has a plan of value {value} beyond its bound {answer.bound}",
-                instance,
-                answer,
-            )
-        answer = replace(answer, bound=value)
-    proven = answer.bound is not None and _off(answer.bound, value) <= exact(SOLVER)
-    if answer.status is Status.OPTIMAL and not proven:
-        return replace(answer, status=Status.FEASIBLE, reason="value and bound differ")
-    return answer
-
-
-def _tolerance(entry: Method, numbers: Iterable[Value | None]) -> float:
-    plain = (n for n in numbers if n is not None and not isinstance(n, tuple))
-    if is_exact(plain):
-        return EXACT
-    return FLOATING if entry.kind == "heuristic" else SOLVER
-
-
-def _in_kind(value: Value, rational: bool) -> Value:
-    """Return a recomputed value as the instance's numbers are: exact, or floats and counts."""
-    if isinstance(value, tuple):
-        return tuple(_one(level, rational) for level in value)
-    return _one(value, rational)
-
-
-def _one(value: Number, rational: bool) -> Number:
-    return simplest(value) if rational or isinstance(value, int) else float(value)
-
-
-def _worth(instance: Header, solution: Any, name: str) -> Value | None:
-    """Return what a plan is worth, or None if that cannot be said, as of an empty one."""
-    value: Value
-    try:
-        value = registry.problem(_stem(instance)).module.objective(instance, solution, name)
-    except ValueError:
-        return None
-    return value
-
-
-def _beyond(goal: Objective, value: Value, bound: Value) -> bool:
-    """Tell whether a value is better than a bound, or the bound is no number to compare with."""
-    return _off(bound, value) == math.inf or goal.better(value, bound)
-
-
-def _off(claimed: Value, truth: Value) -> Any:
-    """Return the largest difference of two values, relative to the larger of the two.
-
-    It is infinite where they cannot be compared.
-    """
-    levels = _levels(claimed)
-    if len(levels) != len(_levels(truth)) or not all(map(is_finite, levels)):
-        return math.inf
-    pairs = zip(levels, _levels(truth), strict=True)
-    return max(_relative(exact(a), exact(b)) for a, b in pairs)
-
-
-def _relative(left: Fraction, right: Fraction) -> Fraction:
-    return abs(left - right) / max(abs(left), abs(right)) if left != right else Fraction(0)
-
-
-def _difference(claimed: Value | None, truth: Value) -> Number | None:
-    if claimed is None or isinstance(claimed, tuple) or isinstance(truth, tuple):
-        return None
-    if not is_finite(claimed):
-        return None
-    return exact(claimed) - exact(truth)
-
-
-def _levels(value: Value) -> tuple[Number, ...]:
-    return value if isinstance(value, tuple) else (value,)
 
 
 def _behind(found: Result[Any], reference: Result[Any] | None) -> float | None:

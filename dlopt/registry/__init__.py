@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from dlopt.errors import NotApplicableError
+from dlopt.problems.records import Header
 from dlopt.registry import iit
 from dlopt.registry.entries import (
     Applies,
@@ -19,7 +20,17 @@ from dlopt.registry.entries import (
 )
 from dlopt.result import PlanClass
 
-__all__ = ["Method", "Option", "Problem", "method", "methods", "problem", "register", "stems"]
+__all__ = [
+    "Method",
+    "Option",
+    "Problem",
+    "method",
+    "methods",
+    "problem",
+    "problem_of",
+    "register",
+    "stems",
+]
 
 _TABLES = (iit,)
 _PROBLEMS: dict[str, Problem] = {table.PROBLEM.stem: table.PROBLEM for table in _TABLES}
@@ -50,6 +61,19 @@ def problem(stem: object) -> Problem:
     if not isinstance(stem, str) or stem not in _PROBLEMS:
         raise NotApplicableError(f"no problem {stem!r} (known: {', '.join(_PROBLEMS)})")
     return _PROBLEMS[stem]
+
+
+def problem_of(instance: object) -> Problem:
+    """Return the problem of an instance.
+
+    Raises
+    ------
+    NotApplicableError
+        If it is none.
+    """
+    if not isinstance(instance, Header):
+        raise NotApplicableError(f"an instance is needed, not a {type(instance).__name__}")
+    return problem(instance.problem)
 
 
 def methods(stem: str | None = None) -> tuple[Method, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +38,7 @@ class Search:
         self.formulation, self.installments = formulation, installments
         self.stop = None if limits.time_s is None else time.monotonic() + limits.time_s
         self.prefixes = Prefixes(self.instance, limits, solver, seed)
-        self.plan = scaled.plan_forth(hint)
+        self.plan = scaled.plan_forth(hint) if _in_class(hint, installments) else None
         self.upper: Any = self._alone() if self.plan is None else last_result(self.plan)
         self.outcome: Outcome | None = None
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
@@ -202,6 +203,14 @@ class Search:
             solver=timed.outcome.solver,
             solver_version=timed.outcome.version,
         )
+
+
+def _in_class(hint: Solution | None, installments: int) -> bool:
+    """Tell whether a hint is a plan of the class that is searched; others prove nothing."""
+    if hint is None:
+        return False
+    chunks = Counter(chunk.node for chunk in hint.chunks)
+    return max(chunks.values()) <= installments and all(chunk.load > 0 for chunk in hint.chunks)
 
 
 def _nodes(plan: Solution) -> int:

@@ -13,6 +13,7 @@ from dlopt.models.iit.methods import bound_fluid, exact_plan
 from dlopt.models.iit.prefix import Prefixes
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance, violations
+from dlopt.problems.timeline import earliest_plan
 
 THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
 DIFFERENT = Instance(Cluster(3, tau=(1, 2, 1), chi=(3, 1, 2)), (0, 1, 4), load=5)
@@ -160,6 +161,21 @@ def test_a_limit_never_leaves_a_plan_that_misses_the_deadline():
     )
     found = exact_plan(late, limits=Limits(time_s=1e-9), hint=hint)
     assert (found.status, found.solution) == (Status.LIMIT, None)
+
+
+def test_a_hint_of_another_plan_class_is_not_taken():
+    """With two chunks a node 24/7 is possible; with one it is 4."""
+    instance = Instance(Cluster(2, tau=1, chi=1), (0, 0), load=3)
+    two = solve(instance, installments=2).solution
+    for formulation in ("sequence", "prefix", "order"):
+        found = solve(instance, hint=two, formulation=formulation)
+        assert (found.status, found.value) == (Status.OPTIMAL, 4)
+
+
+def test_a_bad_hint_costs_nothing_but_time():
+    alone = earliest_plan(THREE, [2], [THREE.load])
+    for formulation in ("sequence", "prefix", "order"):
+        assert solve(THREE, hint=alone, formulation=formulation).value == edf_iit_2(THREE).value
 
 
 def test_a_gap_is_not_called_optimal():

@@ -1,0 +1,199 @@
+"""The referee: holds plans and answers against the rules of their problem.
+
+It shares no code with what makes them. Values are recomputed, statuses and bounds must agree with
+them; only a method that is known to be flawed may leave here with violations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from dlopt import registry
+from dlopt.arithmetic import (
+    EXACT,
+    FLOATING,
+    SOLVER,
+    Number,
+    exact,
+    is_exact,
+    is_finite,
+    simplest,
+)
+from dlopt.errors import SolverError
+from dlopt.problems.records import Header, numbers_of
+from dlopt.registry import Method
+from dlopt.result import WITH_PLAN, Objective, Result, Status, Value, Violation
+
+
+class RefutedAnswerError(SolverError):
+    """An answer that the rules of the problem refute, of a method that claims otherwise.
+
+    Attributes
+    ----------
+    instance : Instance
+    result : Result
+        The answer, with its violations.
+    """
+
+    def __init__(self, message: str, instance: Header, result: Result[Any]) -> None:
+        super().__init__(message)
+        self.instance = instance
+        self.result = result
+
+
+def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[Violation, ...]:
+    """Return every way in which a plan breaks the rules of its problem.
+
+    Parameters
+    ----------
+    instance : Instance
+    plan : Solution or Result
+        Of a result, its value, bound and status are checked too.
+    tolerance : float, optional
+        Relative; by default the result's, or 0.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.iit import Chunk, Instance, Solution
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (2,), load=1)
+    >>> for violation in check(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),))):
+    ...     print(violation)
+    not-ready on node 0 in [0, 2] by 2
+    """
+    module = registry.problem_of(instance).module
+    if not isinstance(plan, Result):
+        return tuple(module.violations(instance, plan, tolerance or 0))
+    if (plan.solution is not None) != (plan.status in WITH_PLAN):
+        return (Violation("status", str(plan.status)),)
+    if plan.solution is None:
+        return ()
+    allowed = plan.tolerance if tolerance is None else tolerance
+    found = tuple(module.violations(instance, plan.solution, allowed))
+    if plan.objective not in module.OBJECTIVES:
+        return (*found, Violation("unknown-objective", plan.objective or "none"))
+    goal: Objective = module.OBJECTIVES[plan.objective]
+    value = _worth(instance, plan.solution, plan.objective)
+    if value is None:
+        return (*found, Violation("value", plan.objective))
+    if plan.value is None or _off(plan.value, value) > exact(allowed):
+        found += (Violation("value", plan.objective, amount=_difference(plan.value, value)),)
+    bound = plan.bound
+    if bound is not None and _off(bound, value) > exact(allowed) and _beyond(goal, value, bound):
+        found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
+    elif plan.status is Status.OPTIMAL and (bound is None or _off(bound, value) > exact(SOLVER)):
+        found += (Violation("status", str(plan.status)),)
+    return found
+
+
+def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any]) -> Result[Any]:
+    """Hold a method's answer against the rules; return it with what was recomputed.
+
+    Raises
+    ------
+    RefutedAnswerError
+        If the method claims to be sound and its answer is not.
+    """
+    proves = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"
+    if answer.status is Status.INFEASIBLE and entry.claim != "optimal":
+        raise RefutedAnswerError(f"{entry.name} cannot prove infeasibility", instance, answer)
+    if answer.bound is not None and not proves:
+        raise RefutedAnswerError(f"{entry.name} cannot prove a bound", instance, answer)
+    if (answer.solution is not None) != (answer.status in WITH_PLAN):
+        has = "a plan" if answer.solution is not None else "no plan"
+        text = f"{entry.name} says {answer.status} and has {has}"
+        raise RefutedAnswerError(text, instance, answer)
+    if answer.solution is None:
+        return replace(answer, tolerance=_tolerance(entry, [answer.bound]))
+    module = registry.problem(entry.stem).module
+    rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(answer.solution))
+    tolerance = EXACT if rational else _tolerance(entry, [0.0])
+    found = tuple(module.violations(instance, answer.solution, tolerance))
+    recomputed = _worth(instance, answer.solution, goal.name)
+    claimed = answer.value
+    wrong = claimed is None or recomputed is None or _off(claimed, recomputed) > exact(tolerance)
+    answer = replace(answer, violations=found, tolerance=tolerance)
+    if found or wrong or recomputed is None:
+        if entry.claim == "literal-unsound":
+            return replace(answer, status=Status.UNSOUND, bound=None)
+        what = str(found[0]) if found else f"its value is {recomputed}, not {claimed}"
+        raise RefutedAnswerError(f"the answer of {entry.name} is refuted: {what}", instance, answer)
+    value = _in_kind(recomputed, rational)
+    answer = replace(answer, value=value)
+    if answer.bound is not None and _beyond(goal, value, answer.bound):
+        if _off(answer.bound, value) > exact(SOLVER):
+            raise RefutedAnswerError(
+                f"{entry.name} has a plan of value {value} beyond its bound {answer.bound}",
+                instance,
+                answer,
+            )
+        answer = replace(answer, bound=value)
+    proven = answer.bound is not None and _off(answer.bound, value) <= exact(SOLVER)
+    if answer.status is Status.OPTIMAL and not proven:
+        return replace(answer, status=Status.FEASIBLE, reason="value and bound differ")
+    return answer
+
+
+def _tolerance(entry: Method, numbers: Iterable[Value | None]) -> float:
+    plain = (n for n in numbers if n is not None and not isinstance(n, tuple))
+    if is_exact(plain):
+        return EXACT
+    return FLOATING if entry.kind == "heuristic" else SOLVER
+
+
+def _in_kind(value: Value, rational: bool) -> Value:
+    """Return a recomputed value as the instance's numbers are: exact, or floats and counts."""
+    if isinstance(value, tuple):
+        return tuple(_one(level, rational) for level in value)
+    return _one(value, rational)
+
+
+def _one(value: Number, rational: bool) -> Number:
+    return simplest(value) if rational or isinstance(value, int) else float(value)
+
+
+def _worth(instance: Header, solution: Any, name: str) -> Value | None:
+    """Return what a plan is worth, or None if that cannot be said, as of an empty one."""
+    value: Value
+    try:
+        value = registry.problem_of(instance).module.objective(instance, solution, name)
+    except ValueError:
+        return None
+    return value
+
+
+def _beyond(goal: Objective, value: Value, bound: Value) -> bool:
+    """Tell whether a value is better than a bound, or the bound is no number to compare with."""
+    return _off(bound, value) == math.inf or goal.better(value, bound)
+
+
+def _off(claimed: Value, truth: Value) -> Any:
+    """Return the largest difference of two values, relative to the larger of the two.
+
+    It is infinite where they cannot be compared.
+    """
+    levels = _levels(claimed)
+    if len(levels) != len(_levels(truth)) or not all(map(is_finite, levels)):
+        return math.inf
+    pairs = zip(levels, _levels(truth), strict=True)
+    return max(_relative(exact(a), exact(b)) for a, b in pairs)
+
+
+def _relative(left: Fraction, right: Fraction) -> Fraction:
+    return abs(left - right) / max(abs(left), abs(right)) if left != right else Fraction(0)
+
+
+def _difference(claimed: Value | None, truth: Value) -> Number | None:
+    if claimed is None or isinstance(claimed, tuple) or isinstance(truth, tuple):
+        return None
+    if not is_finite(claimed):
+        return None
+    return exact(claimed) - exact(truth)
+
+
+def _levels(value: Value) -> tuple[Number, ...]:
+    return value if isinstance(value, tuple) else (value,)
