@@ -38,11 +38,11 @@ arrows: $(VENV)/ready
 	$(BIN)/lint-imports
 
 unit: $(VENV)/ready
-	$(BIN)/pytest -q
-
-coverage: $(VENV)/ready ## branch coverage of problems, heuristics and models must be complete
-	$(BIN)/coverage run -m pytest -q
+	$(BIN)/pytest -q -n auto --cov --cov-report=
 	$(BIN)/coverage report --include='dlopt/problems/*,dlopt/heuristics/*,models/*' --fail-under=100
+
+coverage: $(VENV)/ready ## what the last `make test` has not run, everywhere
+	$(BIN)/coverage report
 
 falsify: $(VENV)/ready ## the properties with many more examples
 	HYPOTHESIS_PROFILE=heavy $(BIN)/pytest -q -m property

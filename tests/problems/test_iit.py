@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -14,9 +14,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.problems import iit
+from dlopt.problems import iit, records
 from dlopt.problems.cluster import MOST_NODES, Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
+from dlopt.problems.records import HEADER_FIELDS
 from dlopt.problems.timeline import earliest_plan
 from dlopt.result import Violation
 from tests.problems.test_timeline import orders
@@ -356,7 +357,10 @@ def test_objectives() -> None:
     assert type(completion) is F
     assert iit.objective(SMALLEST, plan, "nodes") == 2
     assert iit.default_objective(SMALLEST) == "completion"
-    assert set(iit.OBJECTIVES) == {"completion", "nodes"}
+    assert {key: goal.name for key, goal in iit.OBJECTIVES.items()} == {
+        "completion": "completion",
+        "nodes": "nodes",
+    }
     assert {goal.sense for goal in iit.OBJECTIVES.values()} == {"min"}
     assert iit.OBJECTIVES["nodes"].needs == "absolute_deadline"
     with pytest.raises(NotApplicableError, match="no objective 'makespan': completion, nodes"):
@@ -928,6 +932,65 @@ def test_floats_are_decided_as_the_rationals_that_they_are() -> None:
     assert found
     assert all(0 < violation.amount < 1e-15 for violation in found)
     assert iit.violations(instance, plan, 1e-9) == ()
+
+
+def test_the_tolerance_of_short_plans_is_short_too() -> None:
+    tiny = F(1, 10**6)
+    instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=tiny)
+    chunk = Chunk(0, tiny, 0, tiny, tiny, 2 * tiny)
+    late = replace(chunk, computation_end=3 * tiny)
+    assert iit.violations(instance, Solution((chunk,)), F(1, 10)) == ()
+    kinds = [violation.kind for violation in iit.violations(instance, Solution((late,)), F(1, 10))]
+    assert kinds == ["computation-duration"]
+
+
+@pytest.mark.property
+@given(st.data(), st.sampled_from([0.0, 1e-17, 1e-16, 0.1, 0.3]))
+def test_floats_break_what_the_rationals_that_they_are_break(
+    data: st.DataObject, tolerance: float
+) -> None:
+    """No difference of floats is rounded away on the way to a violation."""
+    instance, nodes, loads = data.draw(orders())
+    third = data.draw(st.sampled_from([F(1), F(1, 3), F(1, 7)]))
+    chunks = [
+        replace(chunk, load=load, **{name: getattr(chunk, name) * third for name in FIELDS})
+        for chunk, load in zip(earliest_plan(instance, nodes, loads).chunks, loads, strict=True)
+    ]
+    last = max(chunk.computation_end for chunk in chunks)
+    until = max(min(instance.ready_times) + F(1, 9), last - F(1, 9))
+    instance = replace(
+        instance,
+        ready_times=tuple(ready * third for ready in instance.ready_times),
+        absolute_deadline=until,
+    )
+    rounded, plan = records.floating(instance), records.floating(Solution(tuple(chunks)))
+    twin, twin_plan = rational(rounded), rational(plan)
+    assert rounded == twin
+    found = iit.violations(rounded, plan, tolerance)
+    assert found == iit.violations(twin, twin_plan, F(tolerance))
+    assert all(type(v.amount) is F for v in found)
+
+
+def rational(value: Any) -> Any:
+    """Return a record with all its floats as the rationals that they are."""
+    if isinstance(value, records.Record):
+        names = [field.name for field in fields(value) if field.name not in HEADER_FIELDS]
+        return replace(value, **{name: rational(getattr(value, name)) for name in names})
+    if isinstance(value, tuple):
+        return tuple(map(rational, value))
+    return F(value) if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize(
+    "record",
+    [SMALLEST, SMALLEST.cluster, SMALLEST_PLAN, *SMALLEST_PLAN.chunks],
+    ids=lambda record: type(record).__name__,
+)
+def test_records_are_frozen_and_slotted(record: Any) -> None:
+    assert not hasattr(record, "__dict__")
+    with pytest.raises(FrozenInstanceError):
+        setattr(record, fields(record)[0].name, 1)
+    assert hash(record) == hash(replace(record))
 
 
 def test_huge_numbers_are_told() -> None:
