@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dlopt import registry
-from dlopt.arithmetic import SOLVER, exact
+from dlopt.arithmetic import SOLVER, exact, is_exact
 from dlopt.errors import NotApplicableError
-from dlopt.problems.records import Header
+from dlopt.problems.records import Header, numbers_of
 from dlopt.referee import RefutedAnswerError, check, verdict
 from dlopt.registry import Method
 from dlopt.result import NO_LIMITS, PLAN_CLASSES, Limits, Objective, Result, Status
@@ -79,7 +79,7 @@ def solve(
         raise NotApplicableError(f"{method} does not apply to this instance: {reason}")
     read = entry.read_options(options)
     if entry.kind == "exact":
-        hint = _hint(instance, goal) if hint is None else _valid(instance, hint)
+        hint = _hint(instance, goal, limits) if hint is None else _valid(instance, hint)
     begun = time.perf_counter()
     answer = entry.load()(
         instance, objective=goal.name, limits=limits, hint=hint, seed=seed, **read
@@ -207,23 +207,33 @@ def _needs(instance: Header, goal: Objective | None, name: str, stem: str) -> Ob
     return goal
 
 
-def _hint(instance: Header, goal: Objective) -> Any:
-    """Return the best plan of the problem's heuristics, or None."""
+def _hint(instance: Header, goal: Objective, limits: Limits) -> Any:
+    """Return the first proven, or else the best, plan of the problem's heuristics, or None."""
     best: Result[Any] | None = None
     for name in registry.problem_of(instance).hints:
         entry = registry.method(instance.problem, name)
-        if entry.reason_against(instance, goal.name) is None:
-            found = solve(instance, name, objective=goal.name)
-            if found.value is not None and (
-                best is None or best.value is None or goal.better(found.value, best.value)
-            ):
-                best = found
+        if entry.reason_against(instance, goal.name) is not None:
+            continue
+        try:
+            found = solve(instance, name, objective=goal.name, limits=limits)
+        except RefutedAnswerError:
+            continue  # a hint is only a help
+        if found.status is Status.OPTIMAL:
+            return found.solution
+        if found.value is not None and (
+            best is None or best.value is None or goal.better(found.value, best.value)
+        ):
+            best = found
     return None if best is None else best.solution
 
 
 def _valid(instance: Header, hint: Any) -> Any:
     """Return a caller's hint; a model that trusts an invalid one could prove nonsense."""
-    found = registry.problem_of(instance).module.violations(instance, hint, SOLVER)
+    module = registry.problem_of(instance).module
+    if not isinstance(hint, module.Solution):
+        raise NotApplicableError(f"a hint is a Solution, not a {type(hint).__name__}")
+    exactly = is_exact(numbers_of(instance))
+    found = module.violations(instance, hint, 0 if exactly else SOLVER)
     if found:
         raise NotApplicableError(f"the hint is no valid plan: {found[0]}")
     return hint

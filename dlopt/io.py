@@ -7,17 +7,14 @@ import hashlib
 import json
 import math
 import os
-import stat
-import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.files import load_json, replacing
 from dlopt.problems.records import HEADER_FIELDS, Header, Record, examine, floating
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, Result, Status, Value, Violation
@@ -25,14 +22,6 @@ from dlopt.version import __version__
 
 VERSION = 1
 """Version of the file format."""
-MOST_BYTES = 512 * 1024 * 1024
-"""A larger file is taken for a mistake."""
-
-_NUMBER = (
-    r"^\s*[-+]?([0-9]+\s*/\s*0*[1-9][0-9]*"
-    r"|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,4})?)\s*$"
-)
-"""What `dlopt.arithmetic.parse` reads, for other readers of the schema."""
 _TEXT_OR_NONE = (str, type(None))
 _RESULT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("method", (str,), "a text"),
@@ -77,7 +66,8 @@ def read(
     """
     if exact_numbers and float_numbers:
         raise NotApplicableError("numbers are read either as exact ones or as floats")
-    instance = instance_from_data(_load(path, exact_numbers), source=os.fspath(path))
+    data = load_json(path, exact_numbers=exact_numbers)
+    instance = instance_from_data(data, source=os.fspath(path))
     try:
         return floating(instance) if float_numbers else instance
     except InvalidInstanceError as error:  # a number so small that its float is 0
@@ -178,7 +168,7 @@ def read_plan(
     InvalidInstanceError
         If the file is neither, or the result is one of another instance.
     """
-    data, source = _load(path, exact_numbers), os.fspath(path)
+    data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
     if isinstance(data, Mapping) and "status" in data:
         return result_from_data(data, instance, source)
     try:
@@ -251,128 +241,6 @@ def write(data: Record | Mapping[str, Any], path: str | os.PathLike[str]) -> Non
     text = json.dumps(data, indent=1, allow_nan=False) + "\n"
     with replacing(path) as file:
         file.write(text.encode())
-
-
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a temporary file that takes the place of `path` once the block has ended well.
-
-    Raises
-    ------
-    NotApplicableError
-        If the path cannot be written.
-    """
-    target = Path(os.path.realpath(path))
-    try:
-        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-            with target.open("wb") as file:  # a device or a pipe has no old content to save
-                yield file
-            return
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except OSError as error:
-        raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-
-
-def schema(stem: str) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of the instance files of a problem.
-
-    It is generated from the records: the annotations that check a file also describe it. Rules
-    between fields, such as the length of a list, are checked on reading only.
-
-    Examples
-    --------
-    >>> schema("iit")["required"]
-    ['problem', 'version', 'cluster', 'ready_times', 'load']
-    """
-    from pydantic import TypeAdapter
-    from pydantic.json_schema import GenerateJsonSchema
-
-    class _Strict(GenerateJsonSchema):
-        """Records take no unknown fields, and any number may be a text ``p/q``."""
-
-        def dataclass_schema(self, schema: Any) -> Any:
-            return {**super().dataclass_schema(schema), "additionalProperties": False}
-
-    module = problem(stem).module
-    made = TypeAdapter(module.Instance).json_schema(schema_generator=_Strict)
-    made["properties"] = {
-        "problem": {"const": stem},
-        "version": {"const": VERSION},
-        **made["properties"],
-    }
-    made["required"] = ["problem", "version", *made["required"]]
-    made["title"] = f"dlopt instance: {stem}"
-    described = _numbers_as_text(
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
-    )
-    return dict(described)
-
-
-def _numbers_as_text(node: Any) -> Any:
-    """Say of every fraction in a schema how it is written, and drop docstrings made for code."""
-    if isinstance(node, list):
-        return [_numbers_as_text(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if node.get("type") == "string" and "fraction" in str(node.get("format", "")):
-        return {"type": "string", "pattern": _NUMBER}
-    limits = {"ge": "minimum", "gt": "exclusiveMinimum"}
-    return {
-        limits.get(key, key): _numbers_as_text(value)
-        for key, value in node.items()
-        if not (key == "description" and isinstance(value, str))
-    }
-
-
-def _load(path: str | os.PathLike[str], exact_numbers: bool) -> Any:
-    source = os.fspath(path)
-    try:
-        size = os.stat(path).st_size
-        if size > MOST_BYTES:
-            raise InvalidInstanceError([Fault("", f"{size} bytes", "is too large a file")], source)
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        fault = Fault("", MISSING, f"cannot be read: {error.strerror}")
-        raise InvalidInstanceError([fault], source) from error
-    except UnicodeDecodeError as error:
-        fault = Fault("", MISSING, f"is no JSON: not UTF-8 at byte {error.start}")
-        raise InvalidInstanceError([fault], source) from error
-    repeated: list[Fault] = []
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        data = dict(pairs)
-        if len(data) < len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            twice = sorted(key for key, count in counts.items() if count > 1)
-            repeated.extend(Fault(key, MISSING, "is given twice") for key in twice)
-        return data
-
-    parse_float: Callable[[str], Fraction | float] = arithmetic.parse if exact_numbers else float
-    try:
-        data = json.loads(text, parse_float=parse_float, object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        rule = f"is no JSON: {error.msg} in line {error.lineno}, column {error.colno}"
-        raise InvalidInstanceError([Fault("", MISSING, rule)], source) from error
-    except (ValueError, RecursionError) as error:
-        fault = Fault("", MISSING, f"is no JSON: {str(error) or 'nested too deeply'}")
-        raise InvalidInstanceError([fault], source) from error
-    if repeated:
-        raise InvalidInstanceError(repeated, source)
-    return data
 
 
 def _envelope(data: Mapping[str, Any]) -> tuple[str | None, tuple[Fault, ...]]:

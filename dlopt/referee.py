@@ -23,7 +23,7 @@ from dlopt.arithmetic import (
     is_finite,
     simplest,
 )
-from dlopt.errors import SolverError
+from dlopt.errors import NotApplicableError, SolverError
 from dlopt.problems.records import Header, numbers_of
 from dlopt.registry import Method
 from dlopt.result import WITH_PLAN, Objective, Result, Status, Value, Violation
@@ -65,6 +65,8 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     ...     print(violation)
     not-ready on node 0 in [0, 2] by 2
     """
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise NotApplicableError(f"the tolerance must lie in [0, 1), got {tolerance}")
     module = registry.problem_of(instance).module
     if not isinstance(plan, Result):
         return tuple(module.violations(instance, plan, tolerance or 0))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, Literal, TypeAlias, TypeVar
 
-from dlopt.arithmetic import Number, exact, shown
+from dlopt.arithmetic import Number, exact, is_finite, shown
 from dlopt.errors import NotApplicableError
 
 Value: TypeAlias = Number | tuple[Number, ...]
@@ -41,6 +41,10 @@ WITH_PLAN = frozenset({Status.OPTIMAL, Status.FEASIBLE, Status.UNSOUND})
 """The statuses that come with a plan; the others come without."""
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a method may spend.
@@ -68,15 +72,12 @@ class Limits:
     gap: float = 0.0
 
     def __post_init__(self) -> None:
-        try:
-            good = (
-                (self.time_s is None or self.time_s > 0)
-                and (self.work is None or self.work > 0)
-                and self.threads >= 1
-                and 0 <= self.gap < float("inf")
-            )
-        except TypeError:
-            good = False
+        good = (
+            (self.time_s is None or (_is_number(self.time_s) and self.time_s > 0))
+            and (self.work is None or (type(self.work) is int and self.work > 0))
+            and (type(self.threads) is int and self.threads >= 1)
+            and (_is_number(self.gap) and 0 <= self.gap < float("inf"))
+        )
         if not good:
             raise NotApplicableError(f"limits must be positive numbers: {self}")
 
@@ -207,13 +208,18 @@ class Result(Generic[SolutionT]):
         return _gap(self.value, self.bound)
 
 
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _gap(value: Number, bound: Number) -> Number | None:
     if value == bound:
         return 0
     if value == 0:
         return None
     gap = abs(exact(value) - exact(bound)) / abs(exact(value))
-    return float(gap) if isinstance(value, float) or isinstance(bound, float) else gap
+    floating = isinstance(value, float) or isinstance(bound, float)
+    return float(gap) if floating and is_finite(gap) else gap
 
 
 def _key(value: Value) -> tuple[Number, ...]:

@@ -1,6 +1,7 @@
 """Files: what is written can be read, what is wrong is told, and no write loses the old file."""
 
 import errno
+import hashlib
 import json
 import math
 import os
@@ -16,14 +17,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt import io
+from dlopt import files, io
 from dlopt.api import check, solve
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.files import replacing
 from dlopt.problems import iit
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
 from dlopt.problems.records import BestKnown
 from dlopt.result import Objective, Result, Status, Violation
+from dlopt.schemas import instance_schema
 from tests import strategies
 
 F = Fraction
@@ -306,9 +309,9 @@ def test_a_file_that_is_too_large_is_not_read(
     write_text: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_text(TEXT)
-    monkeypatch.setattr(io, "MOST_BYTES", len(TEXT))
+    monkeypatch.setattr(files, "MOST_BYTES", len(TEXT))
     assert io.read(path).name == "three"
-    monkeypatch.setattr(io, "MOST_BYTES", len(TEXT) - 1)
+    monkeypatch.setattr(files, "MOST_BYTES", len(TEXT) - 1)
     with pytest.raises(InvalidInstanceError, match=r"is too large a file, got '\d+ bytes'"):
         io.read(path)
 
@@ -318,6 +321,17 @@ def test_a_file_that_is_too_large_is_not_read(
 
 def hash_of(**changes: object) -> str:
     return io.instance_hash(io.instance_from_data({**VALID, **changes}))
+
+
+def test_the_hash_is_that_of_a_text_that_never_changes() -> None:
+    """Results that were saved name their instance by this hash."""
+    text = (
+        '{"absolute_deadline":20,"cluster":{"chi":"3/2","nodes":3,"tau":[1,2,3],"theta_cm":"1/2",'
+        '"theta_cp":0},"load":3,"problem":"iit","ready_times":[0,1,4]}'
+    )
+    assert hash_of() == hashlib.sha256(text.encode()).hexdigest()
+    none = text.replace(":20,", ":null,")
+    assert hash_of(absolute_deadline=None) == hashlib.sha256(none.encode()).hexdigest()
 
 
 def test_the_hash_leaves_out_what_an_instance_says_of_itself() -> None:
@@ -653,7 +667,7 @@ def test_an_interrupted_write_leaves_the_old_file_whole(
         yield b"half " * 100_000
         raise error
 
-    with pytest.raises(type(error)), io.replacing(path) as file:
+    with pytest.raises(type(error)), replacing(path) as file:
         file.writelines(lines())
     assert folder(tmp_path) == before
 
@@ -703,7 +717,7 @@ def test_data_that_json_cannot_say_leaves_the_old_file(tmp_path: Path) -> None:
 def test_while_a_file_is_written_the_old_one_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b"old\n")
-    with io.replacing(path) as file:
+    with replacing(path) as file:
         file.write(b"new\n")
         file.flush()
         assert path.read_bytes() == b"old\n"
@@ -758,7 +772,7 @@ def test_a_file_is_written_from_a_text_path_in_the_working_folder(
 
 # --- the schema ----------------------------------------------------------------------------
 
-SCHEMA = io.schema("iit")
+SCHEMA = instance_schema("iit")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
@@ -895,4 +909,4 @@ def test_rules_between_fields_are_for_the_reader_alone() -> None:
 
 def test_a_schema_of_no_problem() -> None:
     with pytest.raises(NotApplicableError, match="no problem 'iti'"):
-        io.schema("iti")
+        instance_schema("iti")

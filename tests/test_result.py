@@ -1,8 +1,9 @@
 """Limits, values, gaps: what every method takes and gives back."""
 
 import math
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, fields, replace
 from fractions import Fraction
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,16 @@ from dlopt.errors import (
     NotApplicableError,
     SolverError,
 )
-from dlopt.result import NO_LIMITS, Limits, Objective, Result, Status, Violation
+from dlopt.result import (
+    NO_LIMITS,
+    PLAN_CLASSES,
+    Limits,
+    Objective,
+    PlanClass,
+    Result,
+    Status,
+    Violation,
+)
 
 F = Fraction
 rationals = st.fractions(max_denominator=50)
@@ -33,9 +43,15 @@ rationals = st.fractions(max_denominator=50)
         {"work": 0},
         {"work": -5},
         {"work": "many"},
+        {"work": 2.5},
+        {"work": True},
         {"threads": 0},
         {"threads": -1},
         {"threads": None},
+        {"threads": 1.5},
+        {"threads": True},
+        {"time_s": True},
+        {"gap": "0"},
         {"gap": -0.1},
         {"gap": math.nan},
         {"gap": math.inf},
@@ -94,6 +110,15 @@ def test_gap_is_exact_if_both_are() -> None:
 def test_gap_of_lists_of_other_lengths_is_an_error() -> None:
     with pytest.raises(ValueError):
         _ = Result(Status.FEASIBLE, value=(1, 2), bound=(1,)).gap
+
+
+@pytest.mark.property
+@given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))
+def test_gap_of_floats_is_the_exact_one_rounded_once(value: float, bound: float) -> None:
+    gap = Result(Status.FEASIBLE, value=value, bound=bound).gap
+    if value and value != bound:
+        exact = abs(F(value) - F(bound)) / abs(F(value))
+        assert gap == (float(exact) if exact < 1e308 else exact)
 
 
 @pytest.mark.property
@@ -184,6 +209,21 @@ def test_what_is_absent_is_none() -> None:
     assert empty.violations == ()
 
 
+@pytest.mark.parametrize(
+    "thing",
+    [Fault("a", 1, "b"), Limits(), Violation("k", "r"), Objective("o", "min")],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_what_is_handed_around_is_frozen_and_slotted(thing: object) -> None:
+    assert not hasattr(thing, "__dict__")
+    with pytest.raises(FrozenInstanceError):
+        setattr(thing, fields(thing)[0].name, 1)
+
+
+def test_plan_classes_are_ordered_from_the_narrowest() -> None:
+    assert PLAN_CLASSES == ("single", "per-stage", "k", "any") == get_args(PlanClass)
+
+
 def test_statuses_are_texts() -> None:
     assert [str(status) for status in Status] == [
         "optimal",
@@ -203,6 +243,8 @@ def test_statuses_are_texts() -> None:
         (Fault("load", MISSING, "is missing"), "load: is missing"),
         (Fault("load", None, "must be a number"), "load: must be a number, got None"),
         (Fault("", "text", "must be a JSON object"), "must be a JSON object, got 'text'"),
+        (Fault("name", "x" * 58, "bad"), f"name: bad, got '{'x' * 58}'"),
+        (Fault("name", "x" * 59, "bad"), f"name: bad, got '{'x' * 56}..."),
         (Fault("name", "x" * 99, "bad"), f"name: bad, got '{'x' * 56}..."),
         (Fault("load", 10**5000, "bad"), "load: bad, got a very long int"),
         (Fault("load", F(1, 10**5000), "bad"), "load: bad, got a very long Fraction"),

@@ -7,7 +7,9 @@ Elimination is modulo a prime, so its entries do not grow; only the answer has l
 from __future__ import annotations
 
 import heapq
+import time
 from collections.abc import Iterable
+from math import inf
 from random import Random
 
 Vector = tuple[list[int], int]
@@ -24,10 +26,12 @@ class Factors:
     """Sparse triangular factors of integer columns modulo a prime, and exact solves by lifting.
 
     Singletons are eliminated first, which costs no fill; then the shortest line and in it the
-    shortest crossing line (after Markowitz). ``pivots`` are the independent columns.
+    shortest crossing line (after Markowitz). ``pivots`` are the independent columns. Past the
+    instant `stop` of the monotonic clock it raises TimeoutError.
     """
 
-    def __init__(self, columns: list[list[tuple[int, int]]], size: int) -> None:
+    def __init__(self, columns: list[list[tuple[int, int]]], size: int, stop: float = inf) -> None:
+        self.stop = stop
         self.columns = columns
         self.rows: list[list[tuple[int, int]]] = [[] for _ in range(size)]
         rows: list[dict[int, int]] = [{} for _ in range(size)]
@@ -43,6 +47,7 @@ class Factors:
         heapq.heapify(queue)
         self.steps: list[tuple[int, int, int, list[tuple[int, int]], list[tuple[int, int]]]] = []
         while queue:
+            self._keep_time()
             count, is_column, line = heapq.heappop(queue)
             # Entries of lines that are done, or have changed since, are stale.
             if count == 0 or count != len(crossing[line] if is_column else rows[line]):
@@ -83,6 +88,7 @@ class Factors:
         while True:
             residual, digits = [denominator * b for b in right], []
             while any(residual):
+                self._keep_time()
                 digit = self._backward(residual) if transposed else self._forward(residual)
                 digits.append(digit)
                 for i, line in enumerate(lines):
@@ -100,6 +106,10 @@ class Factors:
             else:
                 parts = zip(*digits, strict=True) if digits else ((0,) for _ in right)
                 return [_assemble(part) for part in parts], denominator
+
+    def _keep_time(self) -> None:
+        if time.monotonic() > self.stop:
+            raise TimeoutError
 
     def _forward(self, right: list[int]) -> list[int]:
         v = [b % _P for b in right]

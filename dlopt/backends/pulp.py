@@ -112,7 +112,8 @@ def linear(terms: Iterable[Term]) -> pulp.LpAffineExpression:
 def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> Outcome:
     import highspy
 
-    options: dict[str, Any] = {"random_seed": seed, "mip_feasibility_tolerance": 1e-9}
+    # Feasibility tolerances stay at their defaults: tighter ones have made HiGHS answer wrongly.
+    options: dict[str, Any] = {"random_seed": seed}
     if limits.work is not None:
         options["mip_max_nodes"] = limits.work
         options["simplex_iteration_limit"] = limits.work
@@ -148,7 +149,7 @@ def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> O
     mixed = bool(problem.isMIP())
     has_plan = info.primal_solution_status == 2  # kSolutionStatusFeasible
     if status is Status.OPTIMAL and exact and not mixed:
-        proof = _prove(problem)
+        proof = _prove(problem, limits)
         if proof is not None:
             return proof
     sign = -1 if problem.sense == pulp.LpMaximize else 1
@@ -165,10 +166,10 @@ def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> O
     return Outcome(status, value, bound, values, False, DEFAULT, version)
 
 
-def _prove(problem: pulp.LpProblem) -> Outcome | None:
+def _prove(problem: pulp.LpProblem, limits: Limits) -> Outcome | None:
     program = rational.from_pulp(problem)
     columns, rows = rational.statuses_from_highs(problem.solverModel)
-    certificate = rational.certify(program, columns, rows)
+    certificate = rational.certify(program, columns, rows, time_s=limits.time_s)
     if certificate is None:
         return None
     names = (variable.name for variable in problem.variables())
@@ -195,7 +196,10 @@ def _other(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
         options["gapRel"] = limits.gap
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         # PuLP warns of what its next version will do without.
-        command = pulp.getSolver(solver, **options)
+        try:
+            command = pulp.getSolver(solver, **options)
+        except TypeError as error:
+            raise SolverError(f"{solver} does not take these limits: {error}") from error
         if not command.available():
             raise SolverError(f"the solver {solver} is not installed")
         _run(problem, command)

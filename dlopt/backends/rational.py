@@ -8,9 +8,10 @@ that `dlopt.backends.linear_program.verify` has checked without any of that code
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isinf
+from math import inf, isinf
 from typing import TYPE_CHECKING, Any
 
 from dlopt.backends.linear_program import BasisStatus, Certificate, LinearProgram, verify
@@ -83,6 +84,7 @@ def certify(
     row_status: Sequence[int],
     *,
     max_pivots: int = 200,
+    time_s: float | None = None,
 ) -> Certificate | None:
     """Turn a basis into a proof of optimality, with exact pivots where it falls short of one.
 
@@ -98,17 +100,23 @@ def certify(
         A `BasisStatus` per column and per row; a status that its bounds contradict is adjusted.
     max_pivots : int
         Most pivots and bound flips to spend on repair.
+    time_s : float, optional
+        Seconds after which to give up.
 
     Returns
     -------
     Certificate or None
-        None if the program is infeasible or unbounded, or the pivots ran out. A certificate
+        None if the program is infeasible or unbounded, or pivots or time ran out. A certificate
         has passed `verify`.
     """
     if (len(column_status), len(row_status)) != (program.columns, len(program.rows)):
         raise ValueError("one status per column and per row, please")
-    simplex = Simplex(program, [*column_status, *row_status], max_pivots)
-    if not (simplex.make_feasible() and simplex.make_optimal()):
+    stop = inf if time_s is None else time.monotonic() + time_s
+    try:
+        simplex = Simplex(program, [*column_status, *row_status], max_pivots, stop)
+        if not (simplex.make_feasible() and simplex.make_optimal()):
+            return None
+        certificate = simplex.certificate(program)
+    except TimeoutError:
         return None
-    certificate = simplex.certificate(program)
     return certificate if verify(program, certificate) else None

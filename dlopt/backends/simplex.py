@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import lcm
+from math import inf, lcm
 
 from dlopt.backends.lifting import Factors, Vector
 from dlopt.backends.linear_program import BasisStatus, Certificate, LinearProgram
@@ -13,7 +13,10 @@ from dlopt.backends.linear_program import BasisStatus, Certificate, LinearProgra
 class Simplex:
     """The program in integers, rows as variables: column n + i is minus the unit vector i."""
 
-    def __init__(self, program: LinearProgram, status: list[int], pivots: int) -> None:
+    def __init__(
+        self, program: LinearProgram, status: list[int], pivots: int, stop: float = inf
+    ) -> None:
+        self.stop = stop
         self.size = len(program.rows)
         self.pivots = pivots
         self.row_scale = [lcm(*(a.denominator for _, a in row)) for row in program.rows]
@@ -48,7 +51,7 @@ class Simplex:
     def _factor(self) -> None:
         self._values: Vector | None = None
         self._prices: Vector | None = None
-        self.factors = Factors([self.columns[j] for j in self.basis], self.size)
+        self.factors = Factors([self.columns[j] for j in self.basis], self.size, self.stop)
         rows, kept = self.factors.rows_left, self.factors.pivots
         if rows or len(self.basis) > self.size:
             for j in {*self.basis} - {self.basis[k] for k in kept}:

@@ -183,8 +183,6 @@ def check(
     """Check a plan by the rules of its problem, without asking what made it."""
     from dlopt import api, io
 
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise NotApplicableError(f"the tolerance must lie in [0, 1), got {tolerance}")
     instance = io.read(instance_file, exact_numbers=exact_numbers)
     plan = io.read_plan(result_file, instance, exact_numbers=exact_numbers)
     found = api.check(instance, plan, tolerance)
@@ -325,9 +323,9 @@ def plot(
 @app.command()
 def schema(stem: Annotated[str, typer.Argument(metavar="STEM")], as_json: AsJson = False) -> None:
     """Print the JSON Schema of a problem's instance files."""
-    from dlopt import io
+    from dlopt.schemas import instance_schema
 
-    print_json(io.schema(stem))
+    print_json(instance_schema(stem))
 
 
 def _read_all(files: list[Path], exact_numbers: bool, float_numbers: bool) -> list[Any]:

@@ -9,17 +9,16 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import uuid
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import zip_longest
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.files import replacing
 
 MOST_FAULTS = 100
 """Reading stops there: a file of another format has a fault on every line."""
@@ -169,7 +168,7 @@ def write(log: SwfLog, path: str | os.PathLike[str]) -> None:
     ------
     InvalidInstanceError
         If the format cannot say what the log holds: a negative number, a key of two words.
-    OSError
+    NotApplicableError
         If the file cannot be written.
     """
     try:
@@ -184,12 +183,8 @@ def write(log: SwfLog, path: str | os.PathLike[str]) -> None:
         raise _invalid(error, "must be text", path) from None
     if os.fspath(path).endswith(".gz"):
         data = gzip.compress(data, 6, mtime=0)  # no date: equal logs give equal files
-    temporary = Path(path).parent / f".{uuid.uuid4().hex}.tmp"
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(data)
 
 
 class _Reader:

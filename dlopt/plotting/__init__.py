@@ -10,11 +10,11 @@ import importlib
 import io
 import os
 import threading
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlopt.errors import MissingExtraError, NotApplicableError
+from dlopt.files import replacing
 from dlopt.problems.records import Header
 from dlopt.result import Result, Violation
 
@@ -91,7 +91,9 @@ def plot(
             instance, solution, title=title, note=note, violations=violations
         )
         if target is not None:
-            _write(target, _rendered(figure, target.suffix.lower()[1:]))
+            content = _rendered(figure, target.suffix.lower()[1:])
+            with replacing(target) as file:
+                file.write(content)
     return figure
 
 
@@ -144,17 +146,3 @@ def _rendered(figure: Figure, form: str) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format=form, dpi=DPI, metadata=metadata)
     return buffer.getvalue()
-
-
-def _write(target: Path, content: bytes) -> None:
-    """Write a file so that nobody ever sees half of it."""
-    temporary = target.with_name(f".dlopt-{uuid.uuid4().hex}.tmp")
-    try:
-        try:
-            with temporary.open("xb") as file:
-                file.write(content)
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise NotApplicableError(f"cannot write {str(target)!r}: {error.strerror}") from error

@@ -126,6 +126,10 @@ class Solution(Record):
     chunks: tuple[Chunk, ...]
 
 
+_ULPS = Fraction(1, 2**46)
+"""64 units in the last place of a float, relative."""
+
+
 def faults(data: object) -> tuple[Fault, ...]:
     """Return everything that is wrong with the data of an instance, not only the first fault.
 
@@ -179,8 +183,10 @@ def violations(
     instance : Instance
     solution : Solution
     tolerance : float, default 0
-        Relative: times may be off by `tolerance` times the horizon (the last instant of the plan
-        or of the ready times), loads by `tolerance` times the load.
+        Relative: loads may be off by `tolerance` times the load, times by `tolerance` times the
+        span, the time after the first ready time in which one node alone could do it all. The
+        span is a matter of the instance; neither a plan nor the epoch of its clock can stretch
+        it. If the tolerance is not 0, times may also be off by 64 units in the last place.
 
     Returns
     -------
@@ -189,7 +195,8 @@ def violations(
 
     Notes
     -----
-    Complexity: O(n log n) in the number of chunks.
+    A node holds one chunk at a time, from the start of its transmission to the end of its
+    computation. Complexity: O(n log n) in the number of chunks.
     """
     known = tuple(c for c in solution.chunks if 0 <= c.node < instance.cluster.nodes)
     strange = (
@@ -209,9 +216,7 @@ class _Rules:
     chunks: tuple[Chunk, ...]
 
     def broken(self) -> Iterator[Violation]:
-        horizon = max((chunk.computation_end for chunk in self.chunks), default=0)
-        horizon = max(horizon, *self.instance.ready_times, 0)
-        late = exact(self.tolerance) * exact(horizon)
+        late = exact(self.tolerance) * self._span() if self.tolerance else Fraction(0)
         off = exact(self.tolerance) * exact(self.instance.load)
         yield from self._channel(late)
         yield from self._nodes(late)
@@ -219,9 +224,28 @@ class _Rules:
             yield from self._chunk(chunk, late, off)
         yield from self._load(off)
 
+    def _span(self) -> Fraction:
+        """Return how long after the first ready time one node could be done with everything."""
+        cluster, ready = self.instance.cluster, self.instance.ready_times
+        first = exact(min(ready))
+        nodes = [ready.index(min(ready))] if cluster.identical else range(cluster.nodes)
+        return min(
+            exact(ready[node])
+            - first
+            + exact(cluster.theta_cm)
+            + exact(cluster.theta_cp)
+            + exact(self.instance.load)
+            * (exact(cluster.tau_of(node)) + exact(cluster.chi_of(node)))
+            for node in nodes
+        )
+
+    def _resolution(self, instant: Fraction) -> Fraction:
+        """Return how much an instant may be off for being a float."""
+        return abs(instant) * _ULPS if self.tolerance else Fraction(0)
+
     def _channel(self, late: Fraction) -> Iterator[Violation]:
         sends = ((c.transmission_start, c.transmission_end) for c in self.chunks)
-        for shared in _exceeding(sends, late):
+        for shared in self._overlaps(sends, late):
             yield Violation("channel-overlap", "channel", *shared)
 
     def _nodes(self, late: Fraction) -> Iterator[Violation]:
@@ -231,7 +255,7 @@ class _Rules:
             busy[chunk.node].append((chunk.transmission_start, chunk.computation_end))
         for node, intervals in busy.items():
             if len(intervals) > 1:
-                for shared in _exceeding(intervals, late):
+                for shared in self._overlaps(intervals, late):
                     yield Violation("node-overlap", f"node {node}", *shared)
 
     def _chunk(self, chunk: Chunk, late: Fraction, off: Fraction) -> Iterator[Violation]:
@@ -242,6 +266,7 @@ class _Rules:
         begun, done = exact(chunk.computation_start), exact(chunk.computation_end)
         send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(chunk.node))
         compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node))
+        late += self._resolution(done)
         if load < -off:
             yield Violation("negative-load", node, sent, received, -load)
         if ready - sent > late:
@@ -263,9 +288,9 @@ class _Rules:
         if abs(missing) > off:
             yield Violation("load-not-conserved", "load", amount=missing)
 
-
-def _exceeding(
-    intervals: Iterable[tuple[Number, Number]], tolerance: Fraction
-) -> Iterator[Overlap]:
-    rational = ((exact(start), exact(end)) for start, end in intervals)
-    return (shared for shared in overlaps(rational) if shared.amount > tolerance)
+    def _overlaps(
+        self, intervals: Iterable[tuple[Number, Number]], late: Fraction
+    ) -> Iterator[Overlap]:
+        for shared in overlaps((exact(start), exact(end)) for start, end in intervals):
+            if shared.amount > late + self._resolution(exact(shared.end)):
+                yield shared

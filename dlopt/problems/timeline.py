@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dlopt.arithmetic import Number, exact, is_exact
+from dlopt.arithmetic import FLOATING, Number, exact, is_exact
 from dlopt.problems.iit import Chunk, Instance, Solution
 
 
@@ -69,3 +69,24 @@ def earliest_plan(
 def last_result(plan: Solution) -> Any:
     """Return when the last chunk of a plan is computed."""
     return max(chunk.computation_end for chunk in plan.chunks)
+
+
+def slack(instance: Instance) -> Any:
+    """Return by how much rounding may make a plan miss the deadline: 0 in exact numbers.
+
+    In floats it is half of what `dlopt.problems.iit.violations` allows a formula.
+    """
+    if instance.exact:
+        return 0
+    cluster, ready = instance.cluster, instance.ready_times
+    first = float(min(ready))
+    nodes = [ready.index(min(ready))] if cluster.identical else range(cluster.nodes)
+    setups, load = float(cluster.theta_cm) + float(cluster.theta_cp), float(instance.load)
+    span = min(
+        float(ready[node])
+        - first
+        + setups
+        + load * (float(cluster.tau_of(node)) + float(cluster.chi_of(node)))
+        for node in nodes
+    )
+    return FLOATING / 2 * span + abs(float(instance.absolute_deadline or 0)) * 2.0**-47

@@ -75,14 +75,32 @@ class Prefixes:
     def longest_useful(self) -> int:
         """Return the most nodes that all get a load when all of them are used."""
         if self.useful is None:
-            size = 1 if self.instance.cluster.chi_of(0) == 0 else len(self.order)
+            size = self._worth_trying()
             n = max(1, _last(lambda n: self.at(n, proven=False).last_load > 0, size))
-            while n > 1 and not self.at(n).last_load > 0:
+            while n > 1 and not self._helps(n):
                 n -= 1
-            while n < size and self.at(n + 1).last_load > 0:
+            while n < size and self._helps(n + 1):
                 n += 1
             self.useful = n
         return self.useful
+
+    def _helps(self, n: int) -> bool:
+        """Tell whether node `n` makes the load end earlier.
+
+        Floats may hide a load that is tiny beside the set-up costs: they compare completions.
+        """
+        if self.at(n).outcome.proven:
+            return bool(self.at(n).last_load > 0)
+        return bool(self.at(n).completion < self.at(n - 1).completion)
+
+    def _worth_trying(self) -> int:
+        """Return how many nodes are ready before the first could be done with all of the load."""
+        cluster = self.instance.cluster
+        if cluster.chi_of(0) == 0:
+            return 1
+        overhead = cluster.theta_cm + cluster.theta_cp
+        alone = self.at(1, proven=False).completion
+        return max(1, sum(1 for ready in self.ready if ready + overhead < alone))
 
     def most_load(self, deadline: Any) -> Any:
         """Return the most load that is done by a deadline."""

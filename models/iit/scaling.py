@@ -53,7 +53,7 @@ class Scaled:
         kind = exact if instance.exact else float
 
         def times(instant: Number) -> Any:
-            return simplest(kind(exact(kind(instant) - kind(origin)) / time))
+            return simplest(kind((exact(instant) - exact(origin)) / time))
 
         def unit(cost: Any) -> Any:
             if isinstance(cost, tuple):
@@ -89,7 +89,9 @@ class Scaled:
         if plan is None:
             return None
         chunks = sorted(plan.chunks, key=lambda chunk: chunk.transmission_start)
-        loads = [_like(chunk.load, exact(chunk.load) / self.load) for chunk in chunks]
+        # Loads that are short by a solver's tolerance are scaled to the whole load.
+        factor = exact(self.original.load) / sum(exact(chunk.load) for chunk in chunks)
+        loads = [_like(c.load, exact(c.load) * factor / self.load) for c in chunks]
         return earliest_plan(self.instance, [chunk.node for chunk in chunks], loads)
 
     def instant_back(self, instant: Any) -> Number:

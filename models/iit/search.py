@@ -9,15 +9,20 @@ from typing import Any
 
 from dlopt.arithmetic import SOLVER, exact, shown
 from dlopt.backends.pulp import Outcome
+from dlopt.errors import SolverError
 from dlopt.models.iit.order import OrderModel
 from dlopt.models.iit.prefix import Prefixes, PrefixModel
 from dlopt.models.iit.scaling import Scaled
 from dlopt.models.iit.sequence import SequenceModel, Timed
 from dlopt.problems.iit import Solution
 from dlopt.problems.timeline import earliest_plan, last_result
-from dlopt.result import Limits, PlanClass, Result, Status
+from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 
 Answer = Result[Solution]
+
+
+_SLACK = SOLVER * 2**8
+"""By how much floats may miss a deadline, in the units of `Scaled`: half of what is checked."""
 
 
 class Search:
@@ -49,7 +54,7 @@ class Search:
         if timed.plan is None:
             return self._limited("completion", None, timed.bound)
         if self._late(timed.completion):
-            return self._infeasible(timed)
+            return self._infeasible("completion", timed)
         return self._answer("completion", timed.plan, timed.completion, timed.bound, timed.outcome)
 
     def fewest_nodes(self) -> Answer:
@@ -58,7 +63,7 @@ class Search:
         if everyone.plan is None:
             return self._limited("nodes", None, None)
         if self._late(everyone.completion):
-            return self._infeasible(everyone)
+            return self._infeasible("nodes", everyone)
         low, high, plan, outcome = 1, _nodes(everyone.plan), everyone.plan, everyone.outcome
         while low < high:
             middle = (low + high) // 2
@@ -108,7 +113,10 @@ class Search:
                 plan, completion = known, end
         bound = outcome.bound
         if bound is not None and completion is not None and bound > completion:
-            bound = completion  # by less than the solver's tolerance, or `check` will tell
+            if exact(bound) - exact(completion) > exact(SOLVER) * exact(completion):
+                text = f"{outcome.solver} proves that no plan ends before {bound}; one does"
+                raise SolverError(text)
+            bound = completion
         return Timed(plan, completion, bound, None, outcome)
 
     def _slack(self, most: int) -> Any:
@@ -145,7 +153,7 @@ class Search:
             return False
         if self.instance.exact and not isinstance(completion, float):
             return bool(completion > deadline)
-        return bool(completion > deadline * (1 + SOLVER))
+        return bool(completion > deadline + _SLACK)
 
     def _answer(
         self, objective: str, plan: Solution, value: Any, bound: Any, outcome: Outcome
@@ -153,14 +161,13 @@ class Search:
         close = bound is not None and abs(exact(value) - exact(bound)) <= exact(SOLVER) * exact(
             value
         )
-        done = outcome.status is Status.OPTIMAL and close
         return Result(
-            Status.OPTIMAL if done else Status.FEASIBLE,
+            Status.OPTIMAL if close else Status.FEASIBLE,
             solution=plan,
             objective=objective,
             value=value,
             bound=bound,
-            reason=None if done else "stopped with a gap between value and bound",
+            reason=None if close else "stopped with a gap between value and bound",
             method="exact",
             plan_class=self.plan_class,
             solver=outcome.solver,
@@ -185,10 +192,19 @@ class Search:
             solver=self.solver,
         )
 
-    def _infeasible(self, timed: Timed) -> Answer:
+    def _undecided(self, objective: str, timed: Timed) -> Answer:
+        """Report a deadline between bound and value: neither met nor proven to be missed."""
+        bound = timed.bound if objective == "completion" else None
+        if self.limits != replace(NO_LIMITS, threads=self.limits.threads):
+            return self._limited(objective, None, bound)
+        answer = self._limited(objective, None, bound)
+        text = "the deadline is closer to the least completion than the solver can tell"
+        return replace(answer, status=Status.UNKNOWN, reason=text)
+
+    def _infeasible(self, objective: str, timed: Timed) -> Answer:
         """Report a deadline that even the least completion misses, if that is proven."""
         if timed.bound is None or not self._late(timed.bound):
-            return self._limited("completion", None, timed.bound)
+            return self._undecided(objective, timed)
         least = self.scaled.instant_back(timed.completion)
         reason = f"the least completion is {shown(least)}"
         if self.instance.cluster.identical and self.installments == 1:

@@ -125,6 +125,8 @@ class Level(IntEnum):
         ("number", 10**400, FINITE),
         ("number", F(10**400, 3), FINITE),
         ("number", [1], FINITE),
+        ("number", np.array([1]), FINITE),
+        ("number", np.array([1.5]), FINITE),
         ("number", {}, FINITE),
         ("costs", -1, "must not be negative"),
         ("costs", "-1/2", "must not be negative"),
@@ -300,6 +302,12 @@ def test_lists_and_arrays_become_tuples_of_plain_numbers() -> None:
     assert {type(x) for x in (*whole.costs, *whole.maybe_list)} == {float}
     assert {type(x) for x in (*whole.points[0], *whole.few, whole.parts[0].size)} == {int}
     hash(whole)
+
+
+def test_a_tuple_is_converted_where_only_some_of_it_is_plain() -> None:
+    whole = Whole(1, costs=(1, "1/2", np.float64(2.5)))
+    assert whole.costs == (1, F(1, 2), 2.5)
+    assert [type(cost) for cost in whole.costs] == [int, F, float]
 
 
 def test_an_array_without_dimensions_is_no_list() -> None:

@@ -192,7 +192,7 @@ class _Form:
         while True:
             slope, offset = self._line(xi, used)
             better = (work + offset) / slope
-            if better <= xi:  # the same leaders, or nothing but rounding left
+            if not better > xi:  # the same leaders, or nothing but rounding left
                 return xi
             xi = better
 
@@ -201,8 +201,10 @@ class _Form:
         unit = self.costs.tau + self.costs.chi
         shares = [share / unit for share in self._shares(completion, used) if share > 0]
         if isinstance(completion, float):
-            factor = load / sum(shares)
-            shares = [share * factor for share in shares]
+            total = sum(shares)
+            if not total > 0:  # the load is lost in rounding beside the set-up times
+                return [load]
+            shares = [share * (load / total) for share in shares]
         return shares
 
     def _shares(self, xi: Any, used: int) -> list[Any]:

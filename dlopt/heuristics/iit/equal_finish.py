@@ -45,8 +45,9 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
     cast = number_field(instance)
     cluster = instance.cluster
     theta_cm, overhead = cast(cluster.theta_cm), cast(cluster.theta_cm) + cast(cluster.theta_cp)
+    first = min(instance.ready_times)
     node_costs = [
-        (i, cast(instance.ready_times[i]), cast(cluster.tau_of(i)), cast(cluster.chi_of(i)))
+        (i, cast(instance.ready_times[i] - first), cast(cluster.tau_of(i)), cast(cluster.chi_of(i)))
         for i in order
     ]
 
@@ -87,5 +88,8 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
     if total < load:
         nodes, loads, _ = divide(high)
         total = sum(loads)
+    if not total > 0:  # the load is lost in rounding beside the set-up times
+        alone = min(node_costs, key=lambda cost: cost[1] + load * (cost[2] + cost[3]))
+        return [alone[0]], [load]
     factor = load / total  # shrinking loads keeps the plan valid; it is 1 if the search ended
     return nodes, [share * factor for share in loads]

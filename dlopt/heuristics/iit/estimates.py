@@ -71,7 +71,7 @@ def estimate(cluster: Cluster, ready: Sequence[Number], load: Number, n: int) ->
     last, work = cast(ready[n - 1]), cast(load)
     rule = OptimalPartition(tau, chi, theta_cm, theta_cp)
     execution = rule.execution_time(work, n)
-    unit_times = [chi * execution / (execution + last - ready[i]) for i in range(n)]
+    unit_times = [chi * execution / (execution + (last - ready[i])) for i in range(n)]
     # Every load is linear in the first: load_i = slope_i x - offset_i.
     slope, offset = cast(1), cast(0)
     slopes, offsets = [slope], [offset]

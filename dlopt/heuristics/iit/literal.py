@@ -46,10 +46,10 @@ def opr_logarithm(
     rule = OptimalPartition.of(instance.cluster)
 
     def formula(slack: Any) -> int | None:
-        if slack <= 0 or rule.chi == 0:
+        beta = float(rule.chi) / (float(rule.tau) + float(rule.chi))
+        if slack <= 0 or not 0 < beta < 1:
             return None
         gamma = 1.0 - float(instance.load) * float(rule.tau) / float(slack)
-        beta = float(rule.chi) / (float(rule.tau) + float(rule.chi))
         if gamma <= 0:
             return None
         return max(1, math.ceil(math.log(gamma) / math.log(beta)))
@@ -143,8 +143,7 @@ def opr_timeline(
     rule = OptimalPartition.of(instance.cluster)
     order, ready = by_ready_time(instance)
     load = number_field(instance)(instance.load)
-    peak = rule.n_star(load)
-    usable = len(ready) if peak is None else min(len(ready), peak)
+    usable = rule.n_star(load, len(ready)) or len(ready)
     n = min(range(1, usable + 1), key=lambda n: ready[n - 1] + rule.execution_time(load, n))
     plan = earliest_plan(instance, order, rule.loads(load, n), not_before=ready[n - 1])
     *others, last = plan.chunks

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dlopt.arithmetic import FLOATING, Number, shown
+from dlopt.arithmetic import Number, exact, shown
 from dlopt.heuristics.iit import closed_form
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide_equally
 from dlopt.heuristics.iit.equal_finish import orders
@@ -15,7 +15,13 @@ from dlopt.heuristics.iit.estimates import estimate
 from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, PartitionRule
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance, Solution
-from dlopt.problems.timeline import by_ready_time, earliest_plan, last_result, number_field
+from dlopt.problems.timeline import (
+    by_ready_time,
+    earliest_plan,
+    last_result,
+    number_field,
+    slack,
+)
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -148,7 +154,7 @@ def edf_iit_1(
             if view is not None and (best is None or view.promise < best.promise):
                 best = view
             if best is not None and deadline is not None:
-                if best.promise <= deadline * (1 + _slip(instance)):
+                if best.promise <= deadline + slack(instance):
                     break
                 best = None
     if best is None:
@@ -163,7 +169,8 @@ def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | N
     cluster = instance.cluster
     costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
     floating = Cluster(cluster.nodes, *map(float, costs))
-    times, load = [float(instant) for instant in ready], float(instance.load)
+    times = [float(exact(instant) - exact(ready[0])) for instant in ready]
+    load, origin = float(instance.load), float(ready[0])
     promises: list[float] = []
     least = math.inf
     for n, instant in enumerate(times, start=1):
@@ -172,7 +179,7 @@ def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | N
         view = estimate(floating, times, load, n)
         if view is None:
             break
-        promises.append(view.promise)
+        promises.append(origin + view.promise)
         least = min(least, view.promise)
     return promises
 
@@ -216,18 +223,23 @@ def edf_iit_2(
     """
     order, ready = by_ready_time(instance)
     cluster, deadline = instance.cluster, instance.absolute_deadline
-    most = None
-    if deadline is not None:
-        limit = deadline if instance.exact else deadline * (1 + FLOATING)
-        most = closed_form.n_min(cluster, ready, instance.load, limit, _spare(instance))
-        if most is None:
-            done = sum(closed_form.most_load(cluster, ready, deadline))
-            reason = f"at most {shown(done)} of load {shown(instance.load)} can be done by then"
-            return Result(Status.INFEASIBLE, reason=reason, plan_class="single")
-    most = most if objective == "nodes" else None
-    _, loads = closed_form.minimum_completion(cluster, ready, instance.load, most)
-    plan = earliest_plan(instance, order, loads)
-    return _answer("edf-iit-2", instance, plan, objective, optimal=True)
+
+    def plan(most: int) -> Solution:
+        _, loads = closed_form.minimum_completion(cluster, ready, instance.load, most)
+        return earliest_plan(instance, order, loads)
+
+    best = plan(len(ready))
+    if deadline is not None and not _meets(instance, best):
+        done = sum(closed_form.most_load(cluster, ready, deadline))
+        reason = f"at most {shown(done)} of load {shown(instance.load)} can be done by then"
+        return Result(Status.INFEASIBLE, reason=reason, plan_class="single")
+    if objective == "nodes" and deadline is not None:
+        guess = closed_form.n_min(cluster, ready, instance.load, deadline)
+        n = len(best.chunks) if guess is None else guess
+        best = plan(n)
+        while not instance.exact and n > 1 and _meets(instance, fewer := plan(n - 1)):
+            n, best = n - 1, fewer  # rounding has cost the guess a node
+    return _answer("edf-iit-2", instance, best, objective, optimal=True)
 
 
 def equal_finish(
@@ -301,14 +313,13 @@ def _waiting(rule: PartitionRule, instance: Instance, objective: str, assignment
     order, ready = by_ready_time(instance)
     load = number_field(instance)(instance.load)
     deadline = instance.absolute_deadline
-    peak = rule.n_star(load)
-    usable = len(ready) if peak is None else min(len(ready), peak)
+    usable = rule.n_star(load, len(ready)) or len(ready)
 
     def end(n: int) -> Any:
         return ready[n - 1] + rule.execution_time(load, n)
 
     if objective == "nodes" and deadline is not None:
-        limit = deadline * (1 + _slip(instance))
+        limit = deadline + slack(instance)
         n = next((n for n in range(1, usable + 1) if end(n) <= limit), 0)
         if n == 0:
             return _nothing(name, "no number of nodes meets the deadline under this rule")
@@ -354,13 +365,4 @@ def _nothing(method: str, reason: str) -> Answer:
 
 def _meets(instance: Instance, plan: Solution) -> bool:
     deadline = instance.absolute_deadline
-    return deadline is None or bool(last_result(plan) <= deadline * (1 + _slip(instance)))
-
-
-def _slip(instance: Instance) -> Any:
-    """Return by which factor a deadline may be missed: rounding errors, in floats alone."""
-    return 0 if instance.exact else FLOATING
-
-
-def _spare(instance: Instance) -> Any:
-    return 0 if instance.exact else FLOATING * float(instance.load)
+    return deadline is None or bool(last_result(plan) <= deadline + slack(instance))

@@ -60,8 +60,11 @@ class PartitionRule(ABC):
         """Return the load of each of the `n` nodes, in the order of transmission."""
 
     @abstractmethod
-    def n_star(self, load: Number) -> int | None:
-        """Return the number of nodes beyond which the load takes no less time; None if none."""
+    def n_star(self, load: Number, most: int | None = None) -> int | None:
+        """Return the number of nodes beyond which the load takes no less time; None if none.
+
+        With `most`, numbers of nodes beyond it do not matter: it is returned in their place.
+        """
 
     def n_min(self, load: Number, slack: Number, most: int) -> int | None:
         """Return the fewest nodes, `most` at the most, that do the load within `slack`.
@@ -76,8 +79,7 @@ class PartitionRule(ABC):
         -----
         Source: Mamat 2011, (4.7) and (4.9). Complexity: O(log most) execution times.
         """
-        peak = self.n_star(load)
-        last = most if peak is None else min(most, peak)
+        last = self.n_star(load, most) or most
         return smallest(lambda n: bool(self.execution_time(load, n) <= slack), last)
 
     def cost(self, load: Number, n: int) -> Any:
@@ -125,7 +127,7 @@ class OptimalPartition(PartitionRule):
             share = beta * share - self.theta_cm
         return loads
 
-    def n_star(self, load: Number) -> int | None:
+    def n_star(self, load: Number, most: int | None = None) -> int | None:
         """Return the most nodes that all get a positive load; None if any number does."""
         if self.chi == 0:
             return 1
@@ -138,10 +140,7 @@ class OptimalPartition(PartitionRule):
             powers, _ = _geometric(self.tau, self.chi, n)
             return bool(beta**n * self._first(load, n + 1) <= self.theta_cm * powers)
 
-        last = 1
-        while not starved(last):
-            last *= 2
-        return smallest(starved, last)
+        return _first_within(starved, most)
 
     def _first(self, load: Number, n: int) -> Any:
         powers, sums = _geometric(self.tau, self.chi, n)
@@ -168,17 +167,14 @@ class EqualPartition(PartitionRule):
         """Return `n` times the same load."""
         return [self._cast(load) / n] * n
 
-    def n_star(self, load: Number) -> int | None:
+    def n_star(self, load: Number, most: int | None = None) -> int | None:
         """Return the least `n` with ``n (n + 1) theta_cm >= load chi``; None if there is none."""
         work = load * self.chi
         if work == 0:
             return 1
         if self.theta_cm == 0:
             return None
-        last = 1
-        while last * (last + 1) * self.theta_cm < work:
-            last *= 2
-        return smallest(lambda n: bool(n * (n + 1) * self.theta_cm >= work), last)
+        return _first_within(lambda n: bool(n * (n + 1) * self.theta_cm >= work), most)
 
 
 def smallest(holds: Callable[[int], bool], last: int) -> int | None:
@@ -201,6 +197,17 @@ def smallest(holds: Callable[[int], bool], last: int) -> int | None:
     return low
 
 
+def _first_within(holds: Callable[[int], bool], most: int | None) -> int:
+    """Return the smallest `n` for which `holds`, or `most` if it is larger; doubling first."""
+    last = 1
+    while not holds(last):
+        if most is not None and last >= most:
+            return most
+        last *= 2
+    found = smallest(holds, last) or last
+    return found if most is None else min(found, most)
+
+
 def _geometric(tau: Any, chi: Any, n: int) -> tuple[Any, Any]:
     """Return ``G(n) = sum_{j<n} beta^j`` and ``sum_{j<n} G(j)``.
 
@@ -212,7 +219,7 @@ def _geometric(tau: Any, chi: Any, n: int) -> tuple[Any, Any]:
     if isinstance(rate, Fraction):
         powers = (1 - (1 - rate) ** n) / rate
         return powers, (n - powers) / rate
-    if chi == 0:
+    if rate == 1:
         return 1.0, float(n - 1)
     powers = -math.expm1(n * math.log1p(-rate)) / rate
     if rate * n > 1e-2:

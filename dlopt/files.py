@@ -1,0 +1,104 @@
+"""Files: JSON read with clear faults, and writing that leaves no half a file behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any
+
+from dlopt import arithmetic
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
+
+MOST_BYTES = 512 * 1024 * 1024
+"""A larger file is taken for a mistake."""
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a temporary file that takes the place of `path` once the block has ended well.
+
+    Raises
+    ------
+    NotApplicableError
+        If the path cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            with target.open("wb") as file:  # a device or a pipe has no old content to save
+                yield file
+            return
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, target)
+    except OSError as error:
+        raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:
+    """Return the data of a JSON file; a field that is given twice is a fault.
+
+    Parameters
+    ----------
+    path : path-like
+    exact_numbers : bool, default False
+        Read decimals as the rationals that they spell.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If there is no such file, it is too large, or it is no JSON.
+    """
+    source = os.fspath(path)
+    try:
+        size = os.stat(path).st_size
+        if size > MOST_BYTES:
+            raise InvalidInstanceError([Fault("", f"{size} bytes", "is too large a file")], source)
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        fault = Fault("", MISSING, f"cannot be read: {error.strerror}")
+        raise InvalidInstanceError([fault], source) from error
+    except UnicodeDecodeError as error:
+        fault = Fault("", MISSING, f"is no JSON: not UTF-8 at byte {error.start}")
+        raise InvalidInstanceError([fault], source) from error
+    repeated: list[Fault] = []
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        data = dict(pairs)
+        if len(data) < len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            twice = sorted(key for key, count in counts.items() if count > 1)
+            repeated.extend(Fault(key, MISSING, "is given twice") for key in twice)
+        return data
+
+    parse_float: Callable[[str], Fraction | float] = arithmetic.parse if exact_numbers else float
+    try:
+        data = json.loads(text, parse_float=parse_float, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        rule = f"is no JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        raise InvalidInstanceError([Fault("", MISSING, rule)], source) from error
+    except (ValueError, RecursionError) as error:
+        fault = Fault("", MISSING, f"is no JSON: {str(error) or 'nested too deeply'}")
+        raise InvalidInstanceError([fault], source) from error
+    if repeated:
+        raise InvalidInstanceError(repeated, source)
+    return data
