@@ -200,7 +200,7 @@ def violations(
     """
     known = tuple(c for c in solution.chunks if 0 <= c.node < instance.cluster.nodes)
     strange = (
-        Violation("unknown-node", f"node {chunk.node}", amount=chunk.load)
+        Violation("unknown-node", f"node {chunk.node}", amount=exact(chunk.load))
         for chunk in solution.chunks
         if not 0 <= chunk.node < instance.cluster.nodes
     )

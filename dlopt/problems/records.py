@@ -24,6 +24,9 @@ from dlopt.errors import MISSING, Fault, InvalidInstanceError
 NonNegative = Annotated[Number, Ge(0)]
 Positive = Annotated[Number, Gt(0)]
 
+LARGEST = 1e100
+"""Larger numbers are refused: the product of two must be a number still."""
+
 RecordT = TypeVar("RecordT", bound="Record")
 
 _BAD: Any = object()
@@ -272,6 +275,9 @@ def _number(value: Any, path: str, found: list[Fault]) -> Any:
     number = value if plain_kind else _converted(value)
     if number is _BAD or not arithmetic.is_finite(number):
         found.append(Fault(path, value, 'must be a finite number or a text "p/q"'))
+        return _BAD
+    if not -LARGEST <= number <= LARGEST:
+        found.append(Fault(path, value, f"must lie between -{LARGEST:g} and {LARGEST:g}"))
         return _BAD
     return number
 

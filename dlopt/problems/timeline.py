@@ -78,15 +78,18 @@ def slack(instance: Instance) -> Any:
     """
     if instance.exact:
         return 0
+    return FLOATING / 2 * span(instance) + abs(float(instance.absolute_deadline or 0)) * 2.0**-47
+
+
+def span(instance: Instance) -> float:
+    """Return, roughly, how long after the first ready time one node could be done with it all."""
     cluster, ready = instance.cluster, instance.ready_times
-    first = float(min(ready))
+    first = exact(min(ready))
     nodes = [ready.index(min(ready))] if cluster.identical else range(cluster.nodes)
     setups, load = float(cluster.theta_cm) + float(cluster.theta_cp), float(instance.load)
-    span = min(
-        float(ready[node])
-        - first
+    return min(
+        float(exact(ready[node]) - first)
         + setups
         + load * (float(cluster.tau_of(node)) + float(cluster.chi_of(node)))
         for node in nodes
     )
-    return FLOATING / 2 * span + abs(float(instance.absolute_deadline or 0)) * 2.0**-47

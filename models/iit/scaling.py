@@ -15,7 +15,7 @@ from typing import Any
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance, Solution
-from dlopt.problems.timeline import earliest_plan, last_result
+from dlopt.problems.timeline import earliest_plan, span
 
 _SIZE = 10
 """Binary logarithm of the horizon and of the load that are aimed at."""
@@ -45,11 +45,7 @@ class Scaled:
     def of(cls, instance: Instance) -> Scaled:
         """Scale an instance."""
         origin = min(instance.ready_times)
-        alone = min(
-            last_result(earliest_plan(instance, [node], [instance.load])) - ready
-            for node, ready in enumerate(instance.ready_times)
-        )
-        time, load = _power(alone), _power(instance.load)
+        time, load = _power(span(instance)), _power(instance.load)
         kind = exact if instance.exact else float
 
         def times(instant: Number) -> Any:

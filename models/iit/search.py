@@ -113,7 +113,7 @@ class Search:
                 plan, completion = known, end
         bound = outcome.bound
         if bound is not None and completion is not None and bound > completion:
-            if exact(bound) - exact(completion) > exact(SOLVER) * exact(completion):
+            if exact(bound) - exact(completion) > 4 * exact(_SLACK):
                 text = f"{outcome.solver} proves that no plan ends before {bound}; one does"
                 raise SolverError(text)
             bound = completion

@@ -127,8 +127,6 @@ OTHERS = {
     "methods of no problem": (["methods", "xyz"], "no problem 'xyz'"),
     "schema of no problem": (["schema", "xyz"], "no problem 'xyz'"),
     "compare with no such method": (["compare", "three.json", "--methods", "x"], "no method 'x'"),
-    "tolerance": (["check", "three.json", "three.json", "--tolerance", "1"], "must lie in [0, 1)"),
-    "tolerance no number": (["check", "three.json", "three.json", "--tolerance", "nan"], "lie in"),
     "plot without a file": (["plot", "three.json", "three.json"], "--out"),
     "family": (["generate", "iit", "--family", "x"], "known: ramp, burst"),
     "problem to generate": (["generate", "x", "--family", "x"], "no problem 'x'"),
@@ -225,3 +223,11 @@ def test_bad_results(dlopt: Command, three: Path, tmp_path: Path) -> None:
     assert "r.json: chunks[1].node: must be an integer" in told(bare)
     assert "r.json: " in told([1])
     assert "No such file" in dlopt("check", three, "nothing.json", code=2).err
+
+
+def test_tolerances_that_are_none(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    dlopt("solve", three, "--out", plan)
+    for tolerance in ("1", "nan", "-1"):
+        done = dlopt("check", three, plan, "--tolerance", tolerance, code=2)
+        assert "must lie in [0, 1)" in done.err
