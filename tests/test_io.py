@@ -53,7 +53,7 @@ def instances(draw: Any) -> Instance:
     if draw(st.booleans()):
         instance = replace(
             instance,
-            load=draw(st.floats(1e-300, 1e300)),
+            load=draw(st.floats(1e-100, 1e100)),
             ready_times=tuple(float(ready) for ready in instance.ready_times),
         )
     values = st.none() | st.integers() | st.fractions() | st.lists(st.fractions(), max_size=2)
