@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import stat
 import tempfile
 from collections import Counter
@@ -18,6 +19,27 @@ from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableErro
 
 MOST_BYTES = 512 * 1024 * 1024
 """A larger file is taken for a mistake."""
+
+
+_NUMBER = r'(?:-?\d[^\s,"]*|"-?\d+/\d+")'
+_NUMBERS = re.compile(rf"\[\n\s*{_NUMBER}(?:,\n\s*{_NUMBER})*\n\s*\]")  # no string has a line end
+    r'\[\s+(?:-?\d[^\s,"]*|"-?\d+/\d+")(?:,\s+(?:-?\d[^\s,"]*|"-?\d+/\d+"))*\s+\]'
+)
+
+
+def to_text(data: Any) -> str:
+    """Return JSON for people too: indented, with a list of numbers in one line.
+
+    Examples
+    --------
+    >>> print(to_text({"load": 3, "ready_times": [0, 0.5, "1/3"]}), end="")
+    {
+     "load": 3,
+     "ready_times": [0, 0.5, "1/3"]
+    }
+    """
+    text = json.dumps(data, indent=1, allow_nan=False)
+    return _NUMBERS.sub(lambda found: "[" + " ".join(found[0][1:-1].split()) + "]", text) + "\n"
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from typing import Any, cast
 from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.files import load_json, replacing
+from dlopt.files import load_json, replacing, to_text
 from dlopt.problems.records import HEADER_FIELDS, Header, Record, examine, floating
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, Result, Status, Value, Violation
@@ -238,9 +238,8 @@ def write(data: Record | Mapping[str, Any], path: str | os.PathLike[str]) -> Non
     """
     if isinstance(data, Record):
         data = instance_to_data(data) if isinstance(data, Header) else data.to_data()
-    text = json.dumps(data, indent=1, allow_nan=False) + "\n"
     with replacing(path) as file:
-        file.write(text.encode())
+        file.write(to_text(data).encode())
 
 
 def _envelope(data: Mapping[str, Any]) -> tuple[str | None, tuple[Fault, ...]]:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from dlopt import files, io
 from dlopt.api import check, solve
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.files import replacing
+from dlopt.files import replacing, to_text
 from dlopt.problems import iit
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
@@ -910,3 +910,27 @@ def test_rules_between_fields_are_for_the_reader_alone() -> None:
 def test_a_schema_of_no_problem() -> None:
     with pytest.raises(NotApplicableError, match="no problem 'iti'"):
         instance_schema("iti")
+
+
+@pytest.mark.property
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(-1e9, 1e9)
+        | st.text()
+        | st.just("1/3"),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    )
+)
+def test_text_for_people_says_the_same(data: Any) -> None:
+    assert json.loads(to_text(data)) == data
+
+
+def test_lists_of_numbers_stand_in_one_line_and_texts_stay_as_they_are() -> None:
+    data = {"name": "[ 1, 2 ]", "numbers": [1, -0.5, "1/3", 1e-30], "mixed": [1, "a"], "none": []}
+    text = to_text(data)
+    assert ' "numbers": [1, -0.5, "1/3", 1e-30],\n' in text
+    assert '"[ 1, 2 ]"' in text
+    assert json.loads(text) == data

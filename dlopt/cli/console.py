@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 import os
 import sys
 import threading
@@ -18,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from dlopt.api import RefutedAnswerError
 from dlopt.arithmetic import is_exact
 from dlopt.errors import DloptError, SolverError
+from dlopt.files import to_text
 from dlopt.io import instance_to_data, result_to_data, write
 from dlopt.problems.records import Header, numbers_of
 from dlopt.result import Result, Status
@@ -74,7 +74,7 @@ def code_of(result: Result[Any]) -> Exit:
 def print_json(data: Any) -> None:
     """Print JSON, and nothing else, on standard output."""
     try:
-        sys.stdout.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
+        sys.stdout.write(to_text(data))
         sys.stdout.flush()
     except BrokenPipeError as error:
         raise ReaderGoneError from error
