@@ -20,11 +20,9 @@ from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableErro
 MOST_BYTES = 512 * 1024 * 1024
 """A larger file is taken for a mistake."""
 
-
+# A line end tells a list from a text that looks like one: no text in JSON has a line end.
 _NUMBER = r'(?:-?\d[^\s,"]*|"-?\d+/\d+")'
-_NUMBERS = re.compile(rf"\[\n\s*{_NUMBER}(?:,\n\s*{_NUMBER})*\n\s*\]")  # no string has a line end
-    r'\[\s+(?:-?\d[^\s,"]*|"-?\d+/\d+")(?:,\s+(?:-?\d[^\s,"]*|"-?\d+/\d+"))*\s+\]'
-)
+_NUMBERS = re.compile(rf"\[\n\s*{_NUMBER}(?:,\n\s*{_NUMBER})*\n\s*\]")
 
 
 def to_text(data: Any) -> str:
