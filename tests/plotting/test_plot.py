@@ -509,7 +509,7 @@ def test_strange_names_are_drawn_as_they_are(tmp_path: Path) -> None:
     assert title.get_window_extent().x1 <= WIDTH * figure.dpi
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1e200])
+@pytest.mark.parametrize("scale", [1e-9, 1e90])
 def test_any_unit_of_time_can_be_drawn(scale: float, tmp_path: Path) -> None:
     instance = Instance(Cluster(2, tau=scale, chi=3 * scale), (0.0, scale), load=1.0)
     plan = plan_of(instance)
