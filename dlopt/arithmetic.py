@@ -48,7 +48,7 @@ def is_exact(numbers: Iterable[Number]) -> bool:
     >>> is_exact([1, Fraction(1, 3)]), is_exact([1, 0.5])
     (True, False)
     """
-    return not any(isinstance(number, float) for number in numbers)
+    return not any(issubclass(kind, float) for kind in set(map(type, numbers)))
 
 
 def field(numbers: Iterable[Number]) -> Callable[[Number], Fraction] | Callable[[Number], float]:

@@ -14,12 +14,14 @@ nodes the sum is concave in `xi`, hence Newton's method from the left takes fini
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 from dlopt.arithmetic import Number, field
-from dlopt.heuristics.iit.partition import smallest
+from dlopt.heuristics.iit.partition import geometric, smallest
 from dlopt.problems.cluster import Cluster
 
 
@@ -148,11 +150,11 @@ def minimum_completion(
     """
     cast = field((*ready, load, *_costs(cluster)))
     origin = cast(ready[0])
-    count = len(ready) if most is None else min(most, len(ready))
-    form = _Form(Costs.of(cluster, cast), [cast(r) - origin for r in ready[:count]])
+    form = _Form(Costs.of(cluster, cast), [instant - origin for instant in ready[:most]])
     work = cast(load) * (form.costs.tau + form.costs.chi)
-    used = form.prefix(work)
-    completion = form.completion(work, used)
+    least = form.least(work)
+    used = form.prefix(work, least)
+    completion = form.completion(work, used, least)
     return completion + origin, form.loads(completion, used, cast(load))
 
 
@@ -163,51 +165,70 @@ class _Form:
     costs: Costs
     ready: list[Any]
 
-    def prefix(self, work: Any) -> int:
+    def least(self, work: Any) -> Any:
+        """Return a completion that is not too late: the channel is taken to be free at all times.
+
+        Then every node could work from its ready time on, ``X_n <= xi - r_n - overhead``.
+        """
+        sums = list(accumulate(self.ready))
+        size = len(sums)
+        enough = smallest(lambda n: n == size or n * self.ready[n] - sums[n - 1] >= work, size)
+        count = enough or size
+        return (work + sums[count - 1]) / count + self.costs.theta_cm + self.costs.theta_cp
+
+    def prefix(self, work: Any, least: Any) -> int:
         """Return how many nodes get a positive load in the optimal plan.
 
         Node `n` does iff the optimal completion lies beyond its threshold, the least `xi` with
-        ``X_n >= 0``; and it does iff the first `n` nodes cannot do the work by then. Thresholds
-        grow with `n`: search for the first node that comes too late, first by doubling.
+        ``X_n >= 0``; and it does iff the first `n - 1` nodes cannot do the work by then. As
+        thresholds grow with `n`, the search gallops from a number of nodes that is not too large.
         """
         size = len(self.ready)
         if self.costs.chi == 0:
             return 1
 
         def late(n: int) -> bool:
-            return bool(self._work_by(self._threshold(n + 1), n) >= work)
+            """Whether node n + 1 comes too late."""
+            return n >= size or bool(self._work_by(self._threshold(n + 1), n) >= work)
 
-        last = 1
-        while last < size and not late(last):
-            last = min(2 * last, size)
-        return smallest(lambda n: n >= size or late(n), last) or size
+        low = 1
+        if self.costs.theta_cm == 0:
+            low = max(1, bisect_left(self.ready, least - self.costs.theta_cp))
+        high, step = low, 1
+        while not late(high):
+            low, high, step = high + 1, min(high + step, size), 2 * step
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if late(middle) else (middle + 1, high)
+        return low
 
-    def completion(self, work: Any, used: int) -> Any:
+    def completion(self, work: Any, used: int, least: Any) -> Any:
         """Return the `xi` at which the first `used` nodes have done the work.
 
         Newton's method from the left. As `xi` grows, nodes cease to lead blocks and never start
         to, so that there are at most `used` steps.
         """
-        xi = self._threshold(used)
+        xi = max(self._threshold(used), least)
         while True:
-            slope, offset = self._line(xi, used)
-            better = (work + offset) / slope
+            better = self._root(work, self._leaders(xi, used), used)
             if not better > xi:  # the same leaders, or nothing but rounding left
                 return xi
             xi = better
 
     def loads(self, completion: Any, used: int, load: Any) -> list[Any]:
         """Return the loads at a completion time; in floats they are scaled to sum to `load`."""
-        unit = self.costs.tau + self.costs.chi
-        shares = [share / unit for share in self._shares(completion, used) if share > 0]
+        shares = [share for share in self._shares(completion, used) if share > 0]
         if isinstance(completion, float):
             total = sum(shares)
             if not total > 0:  # the load is lost in rounding beside the set-up times
                 return [load]
-            shares = [share * (load / total) for share in shares]
-        return shares
+            factor = load / total
+            return [share * factor for share in shares]
+        unit = self.costs.tau + self.costs.chi
+        return [share / unit for share in shares]
 
     def _shares(self, xi: Any, used: int) -> list[Any]:
+        """Return the ``X_i`` at `xi`."""
         beta, theta = self.costs.beta, self.costs.theta_cm
         end = xi - theta - self.costs.theta_cp
         share = end - self.ready[0]
@@ -221,7 +242,7 @@ class _Form:
         return shares
 
     def _work_by(self, xi: Any, used: int) -> Any:
-        """Return the sum of the ``X_i`` at `xi` over the first `used` nodes."""
+        """Return the sum of the positive ``X_i`` at `xi` over the first `used` nodes."""
         beta, theta = self.costs.beta, self.costs.theta_cm
         end = xi - theta - self.costs.theta_cp
         total = share = end - self.ready[0]
@@ -235,24 +256,38 @@ class _Form:
             total += share
         return total
 
-    def _line(self, xi: Any, used: int) -> tuple[Any, Any]:
-        """Return slope and offset of the sum ``slope xi - offset`` with the leaders of `xi`."""
+    def _leaders(self, xi: Any, used: int) -> list[int]:
+        """Return the nodes that lead a block at `xi`; the first always does."""
         beta, theta = self.costs.beta, self.costs.theta_cm
-        overhead = theta + self.costs.theta_cp
-        end = xi - overhead
+        end = xi - theta - self.costs.theta_cp
         share = end - self.ready[0]
-        slope = total_slope = xi * 0 + 1
-        offset = total_offset = self.ready[0] + overhead
-        for ready in self.ready[1:used]:
+        leaders = [0]
+        for node, ready in enumerate(self.ready[1:used], 1):
             share = beta * share - theta
             free = end - ready
             if free < share:
-                share, slope, offset = free, 1, ready + overhead
+                share = free
+                leaders.append(node)
+        return leaders
+
+    def _root(self, work: Any, leaders: list[int], used: int) -> Any:
+        """Return the `xi` at which blocks with these leaders do the work: the block formula.
+
+        A block of `m` nodes, whose leader is ready at `r`, does
+        ``(xi - r - overhead) G(m) - theta_cm sum_{j<m} G(j)`` with ``G(m) = sum_{j<m} beta^j``.
+        """
+        tau, chi, theta = self.costs.tau, self.costs.chi, self.costs.theta_cm
+        overhead = theta + self.costs.theta_cp
+        top, bottom = work, work * 0
+        for leader, following in pairwise((*leaders, used)):
+            if following == leader + 1:
+                top += self.ready[leader] + overhead
+                bottom += 1
             else:
-                slope, offset = beta * slope, beta * offset + theta
-            total_slope += slope
-            total_offset += offset
-        return total_slope, total_offset
+                powers, sums = geometric(tau, chi, following - leader)
+                top += powers * (self.ready[leader] + overhead) + theta * sums
+                bottom += powers
+        return top / bottom
 
     def _threshold(self, n: int) -> Any:
         """Return the least `xi` with ``X_n >= 0``.

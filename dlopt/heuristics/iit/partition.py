@@ -137,13 +137,13 @@ class OptimalPartition(PartitionRule):
 
         def starved(n: int) -> bool:
             """Whether the last of n + 1 nodes gets nothing."""
-            powers, _ = _geometric(self.tau, self.chi, n)
+            powers, _ = geometric(self.tau, self.chi, n)
             return bool(beta**n * self._first(load, n + 1) <= self.theta_cm * powers)
 
         return _first_within(starved, most)
 
     def _first(self, load: Number, n: int) -> Any:
-        powers, sums = _geometric(self.tau, self.chi, n)
+        powers, sums = geometric(self.tau, self.chi, n)
         return (self._cast(load) * (self.tau + self.chi) + self.theta_cm * sums) / powers
 
 
@@ -208,7 +208,7 @@ def _first_within(holds: Callable[[int], bool], most: int | None) -> int:
     return found if most is None else min(found, most)
 
 
-def _geometric(tau: Any, chi: Any, n: int) -> tuple[Any, Any]:
+def geometric(tau: Any, chi: Any, n: int) -> tuple[Any, Any]:
     """Return ``G(n) = sum_{j<n} beta^j`` and ``sum_{j<n} G(j)``.
 
     In floats both are computed without the cancellation of ``1 - beta^n`` at beta close to 1.
