@@ -208,10 +208,6 @@ class Result(Generic[SolutionT]):
         return _gap(self.value, self.bound)
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _gap(value: Number, bound: Number) -> Number | None:
     if value == bound:
         return 0

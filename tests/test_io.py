@@ -256,7 +256,7 @@ def test_of_an_unknown_problem_only_the_envelope_is_told() -> None:
 
 
 def test_all_repeated_fields_are_told(write_text: Callable[[str], Path]) -> None:
-    path = write_text('{"a": 1, "b": {"x": 1, "x": 2}, "a": 2, "c": 1, "c": 2, "c": 3}')
+    path = write_text('{"c": 1, "b": {"x": 1, "x": 2}, "a": 2, "c": 1, "c": 2, "a": 3}')
     with pytest.raises(InvalidInstanceError) as caught:
         io.read(path)
     assert [fault.path for fault in caught.value.faults] == ["x", "a", "c"]

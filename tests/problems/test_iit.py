@@ -1002,7 +1002,9 @@ def test_floats_break_what_the_rationals_that_they_are_break(
     assert rounded == twin
     found = iit.violations(rounded, plan, tolerance)
     assert found == iit.violations(twin, twin_plan, F(tolerance))
-    assert all(type(v.amount) is F for v in found)
+    for v in found:
+        if v.kind != "unknown-node":  # its amount is the load as it was given
+            assert {type(number) for number in (v.amount, v.start, v.end)} <= {F, type(None)}
 
 
 def rational(value: Any) -> Any:

@@ -31,6 +31,7 @@ from dlopt.problems.records import (
 
 F = Fraction
 FINITE = 'must be a finite number or a text "p/q"'
+LARGE = "must lie between -1e+100 and 1e+100"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -128,6 +129,12 @@ class Level(IntEnum):
         ("number", np.array([1]), FINITE),
         ("number", np.array([1.5]), FINITE),
         ("number", {}, FINITE),
+        ("number", math.nextafter(1e100, math.inf), LARGE),
+        ("number", -math.nextafter(1e100, math.inf), LARGE),
+        ("number", F(1e100) + F(1, 3), LARGE),
+        ("number", "1e101", LARGE),
+        ("maybe", 10**200, LARGE),
+        ("costs", -(10**200), LARGE),
         ("costs", -1, "must not be negative"),
         ("costs", "-1/2", "must not be negative"),
         ("costs", "x", FINITE),
@@ -264,6 +271,9 @@ def test_what_is_no_object(data: object) -> None:
         (np.array(2), 2),
         (np.array(2.5), 2.5),
         (Level.LOW, 2),
+        (1e100, 1e100),
+        (10**100, 10**100),
+        ("1e100", 10**100),
     ],
     ids=repr,
 )

@@ -1,16 +1,25 @@
 """Loads put on a timeline: each chunk as early as channel and node allow."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import FLOATING, exact
 from dlopt.problems import iit
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
-from dlopt.problems.timeline import by_ready_time, earliest_plan, last_result, number_field
+from dlopt.problems.records import floating
+from dlopt.problems.timeline import (
+    by_ready_time,
+    earliest_plan,
+    last_result,
+    number_field,
+    slack,
+    span,
+)
 from tests import strategies
 
 F = Fraction
@@ -111,3 +120,44 @@ def test_order_by_ready_time_breaks_ties_by_index() -> None:
 def test_the_field_of_an_instance() -> None:
     assert number_field(TWO) is exact
     assert number_field(Instance(Cluster(1, tau=1, chi=1), (0.0,), load=1)) is float
+
+
+@pytest.mark.parametrize(
+    ("instance", "after"),
+    [
+        (TWO, 1.5 + 4 * 3),
+        (Instance(Cluster(2, tau=1, chi=1), (5, 9), load=2), 4),
+        (Instance(Cluster(2, tau=(4, 1), chi=(6, 2)), (0, 4), load=2), 10),
+        (Instance(Cluster(2, tau=(4, 1), chi=2, theta_cp=3), (1, 90), load=2), 15),
+    ],
+)
+def test_the_span_is_when_one_node_alone_is_done(instance: Instance, after: float) -> None:
+    assert span(instance) == after
+    alone = [
+        last_result(earliest_plan(instance, (node,), (instance.load,)))
+        for node in range(instance.cluster.nodes)
+    ]
+    assert min(alone) - min(instance.ready_times) == after
+
+
+@pytest.mark.property
+@given(strategies.iit(identical=False, deadline=True))
+def test_slack_is_none_in_exact_numbers_and_half_of_what_the_checker_allows(instance) -> None:
+    assert slack(instance) == 0
+    rounded = floating(instance)
+    until = rounded.absolute_deadline
+    plan = earliest_plan(rounded, (0,), (rounded.load,))
+    missed = replace(rounded, absolute_deadline=None)
+
+    def late(by: float) -> bool:
+        """Tell whether the checker finds a plan that ends so long after the deadline too late."""
+        end = exact(last_result(plan)) - exact(by)
+        if end <= min(rounded.ready_times):
+            return True
+        found = iit.violations(replace(missed, absolute_deadline=end), plan, FLOATING)
+        return bool(found)
+
+    assert 0 < slack(rounded) < slack(replace(rounded, absolute_deadline=2 * until))
+    assert not late(slack(replace(rounded, absolute_deadline=last_result(plan))))
+    assert late(3 * slack(replace(rounded, absolute_deadline=last_result(plan))))
+    assert slack(missed) == pytest.approx(FLOATING / 2 * span(rounded))

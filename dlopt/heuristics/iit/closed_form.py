@@ -154,8 +154,8 @@ def minimum_completion(
     work = cast(load) * (form.costs.tau + form.costs.chi)
     least = form.least(work)
     used = form.prefix(work, least)
-    completion = form.completion(work, used, least)
-    return completion + origin, form.loads(completion, used, cast(load))
+    completion, shares = form.completion(work, used, least)
+    return completion + origin, form.loads(shares, cast(load))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,23 +202,25 @@ class _Form:
             low, high = (low, middle) if late(middle) else (middle + 1, high)
         return low
 
-    def completion(self, work: Any, used: int, least: Any) -> Any:
-        """Return the `xi` at which the first `used` nodes have done the work.
+    def completion(self, work: Any, used: int, least: Any) -> tuple[Any, list[Any]]:
+        """Return the `xi` at which the first `used` nodes have done the work, and their ``X_i``.
 
         Newton's method from the left. As `xi` grows, nodes cease to lead blocks and never start
         to, so that there are at most `used` steps.
         """
         xi = max(self._threshold(used), least)
         while True:
-            better = self._root(work, self._leaders(xi, used), used)
+            shares, leaders = self._shares(xi, used)
+            better = self._root(work, leaders, used)
             if not better > xi:  # the same leaders, or nothing but rounding left
-                return xi
+                return xi, shares
             xi = better
 
-    def loads(self, completion: Any, used: int, load: Any) -> list[Any]:
-        """Return the loads at a completion time; in floats they are scaled to sum to `load`."""
-        shares = [share for share in self._shares(completion, used) if share > 0]
-        if isinstance(completion, float):
+    def loads(self, shares: list[Any], load: Any) -> list[Any]:
+        """Return the loads of the ``X_i``; in floats they are scaled to sum to `load`."""
+        if shares[-1] <= 0:  # by rounding: the last node is at its threshold
+            shares = [share for share in shares if share > 0]
+        if isinstance(load, float):
             total = sum(shares)
             if not total > 0:  # the load is lost in rounding beside the set-up times
                 return [load]
@@ -227,19 +229,20 @@ class _Form:
         unit = self.costs.tau + self.costs.chi
         return [share / unit for share in shares]
 
-    def _shares(self, xi: Any, used: int) -> list[Any]:
-        """Return the ``X_i`` at `xi`."""
+    def _shares(self, xi: Any, used: int) -> tuple[list[Any], list[int]]:
+        """Return the ``X_i`` at `xi`, and the nodes that lead a block; the first always does."""
         beta, theta = self.costs.beta, self.costs.theta_cm
         end = xi - theta - self.costs.theta_cp
         share = end - self.ready[0]
-        shares = [share]
+        shares, leaders = [share], [0]
         for ready in self.ready[1:used]:
             share = beta * share - theta
             free = end - ready
             if free < share:
                 share = free
+                leaders.append(len(shares))
             shares.append(share)
-        return shares
+        return shares, leaders
 
     def _work_by(self, xi: Any, used: int) -> Any:
         """Return the sum of the positive ``X_i`` at `xi` over the first `used` nodes."""
@@ -255,20 +258,6 @@ class _Form:
                 break
             total += share
         return total
-
-    def _leaders(self, xi: Any, used: int) -> list[int]:
-        """Return the nodes that lead a block at `xi`; the first always does."""
-        beta, theta = self.costs.beta, self.costs.theta_cm
-        end = xi - theta - self.costs.theta_cp
-        share = end - self.ready[0]
-        leaders = [0]
-        for node, ready in enumerate(self.ready[1:used], 1):
-            share = beta * share - theta
-            free = end - ready
-            if free < share:
-                share = free
-                leaders.append(node)
-        return leaders
 
     def _root(self, work: Any, leaders: list[int], used: int) -> Any:
         """Return the `xi` at which blocks with these leaders do the work: the block formula.
