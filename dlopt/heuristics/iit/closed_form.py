@@ -14,10 +14,10 @@ nodes the sum is concave in `xi`, hence Newton's method from the left takes fini
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from operator import add
 from typing import Any
 
 from dlopt.arithmetic import Number, field
@@ -150,7 +150,7 @@ def minimum_completion(
     """
     cast = field((*ready, load, *_costs(cluster)))
     origin = cast(ready[0])
-    form = _Form(Costs.of(cluster, cast), [instant - origin for instant in ready[:most]])
+    form = _Form(Costs.of(cluster, cast), [r - origin for r in ready[:most]], [cast(0)])
     work = cast(load) * (form.costs.tau + form.costs.chi)
     least = form.least(work)
     used = form.prefix(work, least)
@@ -164,6 +164,8 @@ class _Form:
 
     costs: Costs
     ready: list[Any]
+    needed: list[Any]
+    """What ``X_{n-k}`` must be, at least, for ``X_n`` not to be negative, for k = 0, 1, ..."""
 
     def least(self, work: Any) -> Any:
         """Return a completion that is not too late: the channel is taken to be free at all times.
@@ -180,27 +182,22 @@ class _Form:
         """Return how many nodes get a positive load in the optimal plan.
 
         Node `n` does iff the optimal completion lies beyond its threshold, the least `xi` with
-        ``X_n >= 0``; and it does iff the first `n - 1` nodes cannot do the work by then. As
-        thresholds grow with `n`, the search gallops from a number of nodes that is not too large.
+        ``X_n >= 0``; and it does iff the first `n - 1` nodes cannot do the work by then. Nodes
+        whose threshold lies before `least` do in any case.
         """
         size = len(self.ready)
         if self.costs.chi == 0:
             return 1
 
+        def unsure(n: int) -> bool:
+            """Whether node n + 1 is not sure to be used."""
+            return n >= size or bool(self._threshold(n + 1) >= least)
+
         def late(n: int) -> bool:
             """Whether node n + 1 comes too late."""
             return n >= size or bool(self._work_by(self._threshold(n + 1), n) >= work)
 
-        low = 1
-        if self.costs.theta_cm == 0:
-            low = max(1, bisect_left(self.ready, least - self.costs.theta_cp))
-        high, step = low, 1
-        while not late(high):
-            low, high, step = high + 1, min(high + step, size), 2 * step
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if late(middle) else (middle + 1, high)
-        return low
+        return _gallop(late, _gallop(unsure, 1, size), size)
 
     def completion(self, work: Any, used: int, least: Any) -> tuple[Any, list[Any]]:
         """Return the `xi` at which the first `used` nodes have done the work, and their ``X_i``.
@@ -283,16 +280,24 @@ class _Form:
 
         ``X_n >= v`` needs ``xi >= r_n + overhead + v`` and ``X_{n-1} >= (v + theta_cm) / beta``.
         """
-        overhead = self.costs.theta_cm + self.costs.theta_cp
-        if self.costs.theta_cm == 0:
+        theta = self.costs.theta_cm
+        overhead = theta + self.costs.theta_cp
+        if theta == 0:
             return self.ready[n - 1] + overhead
-        beta, theta = self.costs.beta, self.costs.theta_cm
-        needed = theta * 0
-        latest = self.ready[n - 1]
-        for ready in reversed(self.ready[: n - 1]):
-            needed = (needed + theta) / beta
-            latest = max(latest, ready + needed)
-        return latest + overhead
+        while len(self.needed) < n:
+            self.needed.append((self.needed[-1] + theta) / self.costs.beta)
+        return max(map(add, self.ready[:n], self.needed[n - 1 :: -1])) + overhead
+
+
+def _gallop(holds: Callable[[int], bool], low: int, size: int) -> int:
+    """Return the smallest `n` in low..size for which `holds`; it must for `size`."""
+    high, step = low, 1
+    while not holds(high):
+        low, high, step = high + 1, min(high + step, size), 2 * step
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
 
 
 def _costs(cluster: Cluster) -> tuple[Number, ...]:
