@@ -183,7 +183,8 @@ class _Form:
 
         Node `n` does iff the optimal completion lies beyond its threshold, the least `xi` with
         ``X_n >= 0``; and it does iff the first `n - 1` nodes cannot do the work by then. Nodes
-        whose threshold lies before `least` do in any case.
+        whose threshold lies before `least` do in any case; those whose threshold lies after the
+        completion of a plan on these nodes do not.
         """
         size = len(self.ready)
         if self.costs.chi == 0:
@@ -197,7 +198,16 @@ class _Form:
             """Whether node n + 1 comes too late."""
             return n >= size or bool(self._work_by(self._threshold(n + 1), n) >= work)
 
-        return _gallop(late, _gallop(unsure, 1, size), size)
+        sure = _gallop(unsure, 1, size)
+        if sure == size:
+            return size
+        enough, _ = self.completion(work, sure, least)  # a plan, hence not too early
+
+        def useless(n: int) -> bool:
+            """Whether node n + 1 comes after that plan."""
+            return n >= size or bool(self._threshold(n + 1) >= enough)
+
+        return _bisect(late, sure, _gallop(useless, sure, size))
 
     def completion(self, work: Any, used: int, least: Any) -> tuple[Any, list[Any]]:
         """Return the `xi` at which the first `used` nodes have done the work, and their ``X_i``.
@@ -290,10 +300,15 @@ class _Form:
 
 
 def _gallop(holds: Callable[[int], bool], low: int, size: int) -> int:
-    """Return the smallest `n` in low..size for which `holds`; it must for `size`."""
+    """Return the smallest `n` in low..size for which `holds`; it is taken to hold for `size`."""
     high, step = low, 1
-    while not holds(high):
+    while high < size and not holds(high):
         low, high, step = high + 1, min(high + step, size), 2 * step
+    return _bisect(holds, low, high)
+
+
+def _bisect(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the smallest `n` in low..high for which `holds`; it is taken to hold for `high`."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
