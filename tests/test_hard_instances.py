@@ -161,3 +161,18 @@ def test_a_tolerance_is_a_small_number():
     for tolerance in (-1, 1, 2, float("nan"), float("inf")):
         with pytest.raises(NotApplicableError, match=r"lie in \[0, 1\)"):
             check(instance, plan, tolerance)
+
+
+def test_rounding_does_not_cost_a_node():
+    """Four nodes end at the deadline to the last float; the sum of their loads falls short of it."""
+    instance = Instance(
+        Cluster(5, tau=4.0, chi=3.3), (0.0,) * 5, 1.0, absolute_deadline=4.174321189814025
+    )
+    for method in ("opr", "edf-iit-2", "exact"):
+        assert solve(instance, method, objective="nodes").value == 4
+
+
+def test_the_logarithm_is_for_no_set_up_costs():
+    instance = two(1, 1, 1, load=1, ready=(0, 0), deadline=9)
+    with pytest.raises(NotApplicableError, match="it has set-up costs"):
+        solve(instance, "opr:literal-logarithm")
