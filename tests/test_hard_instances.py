@@ -164,7 +164,7 @@ def test_a_tolerance_is_a_small_number():
 
 
 def test_rounding_does_not_cost_a_node():
-    """Four nodes end at the deadline to the last float; the sum of their loads falls short of it."""
+    """Four nodes end at the deadline to the last float; their loads fall short of it by one."""
     instance = Instance(
         Cluster(5, tau=4.0, chi=3.3), (0.0,) * 5, 1.0, absolute_deadline=4.174321189814025
     )
