@@ -308,14 +308,15 @@ def plot(
     instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE")],
     result_file: Annotated[Path, typer.Argument(metavar="RESULT")],
     write_to: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="svg, png or pdf.")],
+    exact_numbers: Exactly = False,
     as_json: AsJson = False,
 ) -> None:
     """Draw a plan as a Gantt chart."""
     from dlopt import io
     from dlopt.plotting import plot as draw
 
-    instance = io.read(instance_file)
-    draw(instance, io.read_plan(result_file, instance), write_to)
+    instance = io.read(instance_file, exact_numbers=exact_numbers)
+    draw(instance, io.read_plan(result_file, instance, exact_numbers=exact_numbers), write_to)
     if as_json:
         print_json({"plot": str(write_to)})
 

@@ -188,3 +188,18 @@ def test_convert(dlopt: Command, tmp_path: Path) -> None:
     # first come, first served starts job 2 when it is submitted, at 5
     assert wider["ready_times"] == [0, 0, 2, 2, 2, 17]
     dlopt("solve", "a.json", "-m", "edf-iit-2")
+
+
+def test_a_result_in_exact_numbers_is_drawn_in_exact_numbers(
+    dlopt: Command, three: Path, tmp_path: Path
+) -> None:
+    """In floats 0.1 is another instance, with another hash."""
+    data = json.loads(three.read_text())
+    data["cluster"]["tau"] = 0.1
+    file, result, picture = (tmp_path / name for name in ("d.json", "r.json", "p.svg"))
+    file.write_text(json.dumps(data))
+    dlopt("solve", file, "--exact-numbers", "--out", result)
+    assert "hash" in dlopt("plot", file, result, "--out", picture, code=2).err
+    assert not picture.exists()
+    dlopt("plot", file, result, "--exact-numbers", "--out", picture)
+    assert picture.stat().st_size > 0
