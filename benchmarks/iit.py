@@ -1,8 +1,4 @@
-"""Speed and scale of the methods for one divisible load: ``python -m benchmarks.iit --help``.
-
-Every instance has ``tau = 1`` and load ``10 N``. But for one family ``chi = N``, so that at any
-size `N` the nodes get loads of the same order and ready times decide who leads.
-"""
+"""Speed and scale of the methods for one divisible load: ``python -m benchmarks.iit --help``."""
 
 from __future__ import annotations
 
@@ -12,18 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeAlias
+from typing import Any
 
-import highspy
-import numpy as np
 import pulp
-from ortools.linear_solver import pywraplp
 
 import dlopt
+from benchmarks.families import FAMILIES, in_floats, papers_costs, set_up_costs
 from benchmarks.measure import (
     Report,
     Timing,
@@ -32,163 +26,22 @@ from benchmarks.measure import (
     solver_output_to_stderr,
     stopwatches,
 )
+from benchmarks.programs import DirectProgram
 from dlopt.backends import rational
-from dlopt.generation.iit import snapshot, uniform
+from dlopt.generation.iit import uniform
 from dlopt.heuristics.iit.closed_form import minimum_completion
 from dlopt.models.iit.methods import exact_plan
 from dlopt.models.iit.prefix import Prefixes, PrefixModel
 from dlopt.models.iit.sequence import SequenceModel
-from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance, Solution, violations
 from dlopt.result import Limits
 
-Solved: TypeAlias = tuple[float, float, float | None]
-"""Seconds to build and to solve a program, and its optimum."""
 FASTER = 300
 """How many times faster than the best LP the closed form must be at 1000 nodes."""
 MODEL_SECONDS = 30
 """In how many seconds a model of 1000 nodes must be solved."""
 ORDER_SECONDS = 300
 """In how many seconds an order of 12 nodes must be proven."""
-
-
-def at_random(n: int) -> Instance:
-    """Return nodes that become ready at random times; all get a load."""
-    return uniform(nodes=n, chi=n, span=10 * n)
-
-
-def set_up_costs(n: int) -> Instance:
-    """Return `at_random` with set-up costs."""
-    return uniform(nodes=n, chi=n, span=10 * n, theta_cm=1, theta_cp=3)
-
-
-def papers_costs(n: int) -> Instance:
-    """Return nodes with the costs of the papers, ``chi = 100 tau``, whatever their number."""
-    return uniform(nodes=n)
-
-
-def left_by_jobs(n: int) -> Instance:
-    """Return ready times as parallel jobs leave them: many idle nodes, groups, a long tail."""
-    times: list[Any] = []
-    while len(times) < n:
-        part = min(10_000, n - len(times))
-        seed = len(times) // 10_000
-        times += snapshot(nodes=part, chi=n, mean_run_time=5 * n, seed=seed).ready_times
-    return Instance(Cluster(n, tau=1, chi=n), tuple(times), 10 * n)
-
-
-FAMILIES: dict[str, Callable[[int], Instance]] = {
-    "random": at_random,
-    "snapshot": left_by_jobs,
-    "set-up costs": set_up_costs,
-}
-
-
-def in_floats(instance: Instance) -> Instance:
-    """Return the same instance of identical nodes in floats."""
-    costs = instance.cluster
-    cluster = Cluster(
-        costs.nodes,
-        tau=float(costs.tau_of(0)),
-        chi=float(costs.chi_of(0)),
-        theta_cm=float(costs.theta_cm),
-        theta_cp=float(costs.theta_cp),
-    )
-    ready = tuple(map(float, instance.ready_times))
-    return replace(instance, cluster=cluster, ready_times=ready, load=float(instance.load))
-
-
-@dataclass(frozen=True)
-class DirectProgram:
-    """The linear program of `dlopt.models.iit.sequence`, handed to a solver without PuLP.
-
-    Variables are the starts ``s_0..``, the loads ``x_0..`` and ``T``. Both calls return the
-    seconds that building and solving took, and the optimum; None if the solver gives up.
-    """
-
-    cluster: Cluster
-    ready: list[float]
-    load: float
-
-    def highs(self, **options: Any) -> Solved:
-        """Solve with HiGHS; the program is passed as arrays."""
-        begun = time.perf_counter()
-        n, infinity = len(self.ready), highspy.kHighsInf
-        tau, unit = self.cluster.tau_of(0), self.cluster.tau_of(0) + self.cluster.chi_of(0)
-        overhead = self.cluster.theta_cm + self.cluster.theta_cp
-        p = np.arange(n)
-        port = np.stack([p[1:], p[:-1], n + p[:-1]], axis=1).ravel()
-        results = np.stack([np.full(n, 2 * n), p, n + p], axis=1).ravel()
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = 2 * n + 1, 2 * n
-        program.col_cost_ = np.append(np.zeros(2 * n), 1.0)
-        program.col_lower_ = np.concatenate([self.ready, np.zeros(n + 1)])
-        program.col_upper_ = np.full(2 * n + 1, infinity)
-        program.row_lower_ = np.concatenate(
-            [np.full(n - 1, self.cluster.theta_cm), np.full(n, overhead), [self.load]]
-        )
-        program.row_upper_ = np.append(np.full(2 * n - 1, infinity), self.load)
-        matrix = program.a_matrix_
-        matrix.format_ = highspy.MatrixFormat.kRowwise
-        matrix.start_ = np.append(np.arange(0, 6 * n - 2, 3), 7 * n - 3).astype(np.int32)
-        matrix.index_ = np.concatenate([port, results, n + p]).astype(np.int32)
-        matrix.value_ = np.concatenate(
-            [np.tile([1.0, -1.0, -tau], n - 1), np.tile([1.0, -1.0, -unit], n), np.ones(n)]
-        )
-        model = highspy.Highs()
-        model.setOptionValue("output_flag", False)
-        for name, value in options.items():
-            model.setOptionValue(name, value)
-        model.passModel(program)
-        built = time.perf_counter()
-        model.run()
-        solved = time.perf_counter()
-        done = model.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        optimum = model.getInfo().objective_function_value if done else None
-        return built - begun, solved - built, optimum
-
-    def glop(self, parameters: str = "") -> Solved:
-        """Solve with GLOP."""
-        begun = time.perf_counter()
-        n = len(self.ready)
-        tau, unit = self.cluster.tau_of(0), self.cluster.tau_of(0) + self.cluster.chi_of(0)
-        overhead = self.cluster.theta_cm + self.cluster.theta_cp
-        model = pywraplp.Solver.CreateSolver("GLOP")
-        infinity = model.infinity()
-        start = [model.NumVar(ready, infinity, "") for ready in self.ready]
-        load = [model.NumVar(0, infinity, "") for _ in self.ready]
-        end = model.NumVar(0, infinity, "")
-        for p in range(n - 1):
-            row = model.Constraint(self.cluster.theta_cm, infinity)
-            row.SetCoefficient(start[p + 1], 1)
-            row.SetCoefficient(start[p], -1)
-            row.SetCoefficient(load[p], -tau)
-        for p in range(n):
-            row = model.Constraint(overhead, infinity)
-            row.SetCoefficient(end, 1)
-            row.SetCoefficient(start[p], -1)
-            row.SetCoefficient(load[p], -unit)
-        row = model.Constraint(self.load, self.load)
-        for variable in load:
-            row.SetCoefficient(variable, 1)
-        model.Objective().SetCoefficient(end, 1)
-        model.Objective().SetMinimization()
-        if parameters:
-            model.SetSolverSpecificParametersAsString(parameters)
-        built = time.perf_counter()
-        done = model.Solve() == pywraplp.Solver.OPTIMAL
-        solved = time.perf_counter()
-        return built - begun, solved - built, model.Objective().Value() if done else None
-
-    def ways(self) -> dict[str, Callable[[], Solved]]:
-        """Return the ways to solve it, of which the fastest counts."""
-        return {
-            "HiGHS simplex": self.highs,
-            "HiGHS no presolve": lambda: self.highs(presolve="off"),
-            "HiGHS interior point": lambda: self.highs(solver="ipm", run_crossover="off"),
-            "GLOP": self.glop,
-            "GLOP dual": lambda: self.glop("use_dual_simplex: true"),
-        }
 
 
 def closed_form_against_programs(report: Report) -> None:

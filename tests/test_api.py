@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from dlopt import registry
+from dlopt import api, registry
 from dlopt.api import RefutedAnswerError, check, compare, solve
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.generation import generate
@@ -225,8 +225,8 @@ def test_refuted(answering: Register, answer: Result[Solution], told: str) -> No
     assert caught.value.instance is THREE
     assert caught.value.result.method == "own"
     assert caught.value.result.solution == answer.solution
-    with pytest.raises(RefutedAnswerError):
-        compare(THREE, ["own"])
+    (row,) = compare(THREE, ["own"]).rows
+    assert row.refuted and row.result is None and told in str(row.failure)
 
 
 BOUNDS = {
@@ -303,6 +303,38 @@ def test_a_valid_hint_is_the_answer_if_time_is_too_short() -> None:
     assert result.value == hint.value and result.reason
 
 
+def test_hints_and_exact_method_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, given_limits = [0.0], {}
+    monkeypatch.setattr(api.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+
+    def slow(name: str, seconds: float) -> None:
+        entry = registry.method("iit", name)
+
+        def method(instance: Instance, *, limits: Limits, **_: Any) -> Result[Solution]:
+            given_limits[name] = limits.time_s
+            clock[0] += seconds
+            return valid()
+
+        registry._METHODS["iit", name] = replace(entry, target=method)
+
+    slow("edf-iit-2", 3)
+    slow("equal-finish", 4)
+    slow("exact", 0)
+    solve(THREE, limits=Limits(time_s=10))
+    assert given_limits == {"edf-iit-2": 10, "equal-finish": 7, "exact": 3}
+    given_limits.clear()
+    solve(THREE, limits=Limits(time_s=2))  # spent by the first hint
+    assert given_limits.keys() == {"edf-iit-2", "exact"} and given_limits["exact"] <= 1e-6
+    solve(THREE)
+    assert set(given_limits.values()) == {None}
+
+
+def test_an_exact_method_with_no_time_left_hands_back_its_hint() -> None:
+    result = solve(THREE, hint=ALONE, limits=Limits(time_s=1e-9))
+    assert result.status is Status.FEASIBLE and result.solution == ALONE and result.reason
+
+
 def test_the_best_heuristic_is_the_hint_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     given_hints = []
     entry = registry.method("iit", "exact")
@@ -356,7 +388,7 @@ NOT_APPLICABLE = {
     "compare with a method": (lambda: compare(THREE, ["best"]), "no method 'best'"),
     "compare by an objective": (lambda: compare(THREE, objective="x"), "no objective 'x'"),
     "compare without a deadline": (lambda: compare(THREE, objective="nodes"), "needs absolute"),
-    "limits": (lambda: Limits(time_s=-1), "limits must be positive"),
+    "limits": (lambda: Limits(time_s=-1), "time_s .* must be a positive number, got -1"),
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +10,16 @@ import pytest
 
 from dlopt import api, registry
 from dlopt.api import check, compare, solve
+from dlopt.errors import NotApplicableError
 from dlopt.problems.iit import Solution, violations
+from dlopt.referee import default_tolerance
 from dlopt.result import Status, Violation
 from tests.answers import (
     ALONE,
     BEST,
     DEADLINE,
     DIFFER,
+    FLOATS,
     HALF,
     INFINITE,
     LATE,
@@ -42,6 +45,39 @@ def test_check_of_a_plan() -> None:
     assert check(THREE, HALF) == violations(THREE, HALF) != ()
     off = Solution((replace(ALONE.chunks[0], load=3 + 1e-8),))
     assert check(THREE, off) and check(THREE, off, 1e-6) == ()
+
+
+def test_the_tolerance_of_a_plan_in_floats_is_that_of_formulas() -> None:
+    near = Solution((replace(ALONE.chunks[0], load=3 + 1e-10),))
+    assert default_tolerance(THREE, ALONE) == 0 and default_tolerance(THREE, near) == 1e-9
+    assert default_tolerance(FLOATS, ALONE) == 1e-9
+    assert check(THREE, near) == () != check(THREE, near, 0)
+    inexact = replace(ALONE.chunks[0], load=3 + Fraction(1, 10**10))
+    assert check(THREE, Solution((inexact,))) != () == check(FLOATS, Solution((inexact,)))
+
+
+@dataclass(frozen=True)
+class Strange:
+    """Stands for the plan of another problem."""
+
+    chunks: tuple[Any, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        ({"chunks": []}, "not a dict"),
+        (None, "not a NoneType"),
+        (ALONE.chunks, "not a tuple"),
+        (Strange(), r"not a tests\..*\.Strange"),
+        (valid(solution=Strange()), r"not a tests\..*\.Strange"),
+    ],
+)
+def test_check_of_what_is_no_plan(plan: Any, told: str) -> None:
+    told = rf"a plan of iit is a dlopt\.problems\.iit\.Solution, {told}"
+    for tolerance in (None, 1e-6):
+        with pytest.raises(NotApplicableError, match=told):
+            check(THREE, plan, tolerance)
 
 
 def test_check_of_results() -> None:
@@ -91,7 +127,7 @@ def test_compare_measures_gaps_from_the_optimum() -> None:
     assert table.reference is not None and table.reference.value == BEST
     names = [row.method.name for row in table.rows]
     assert names == [m.name for m in registry.methods("iit") if not m.literal]
-    gaps = {row.method.name: row.gap for row in table.rows}
+    gaps = {row.method.name: row.behind for row in table.rows}
     assert gaps["exact"] == gaps["edf-iit-2"] == 0
     assert gaps["opr"] == pytest.approx(Fraction(32, 5) / BEST - 1)
     assert gaps["epr"] == pytest.approx(7 / BEST - 1)
@@ -118,28 +154,32 @@ def test_compare_of_named_methods_keeps_their_order() -> None:
     table = compare(THREE, ["exact", "epr"])
     assert [row.method.name for row in table.rows] == ["exact", "epr"]
     alone = compare(THREE, ["epr"])
-    assert alone.reference is None and alone.rows[0].gap is None
+    assert alone.reference is None and alone.rows[0].behind is None
     assert compare(THREE, []).rows == ()
+    twice = compare(THREE, ["epr", "opr", "epr"])
+    assert [row.method.name for row in twice.rows] == ["epr", "opr"]
 
 
 def test_compare_without_a_proven_optimum_measures_from_the_bound(answering: Register) -> None:
     answering(valid(bound=6), kind="exact", claim="optimal", plan_class="single")
-    gaps = {row.method.name: row.gap for row in compare(THREE, ["own", "epr"]).rows}
+    table = compare(THREE, ["own", "epr"])
+    assert table.measured_from == "bound"
+    gaps = {row.method.name: row.behind for row in table.rows}
     assert gaps == {"own": pytest.approx(1 / 2), "epr": pytest.approx(1 / 6)}
     answering(valid(), kind="exact", claim="optimal", plan_class="single")
-    assert {row.gap for row in compare(THREE, ["own", "epr"]).rows} == {None}
+    assert {row.behind for row in compare(THREE, ["own", "epr"]).rows} == {None}
 
 
 def test_compare_holds_no_wider_plan_against_a_narrower_optimum(answering: Register) -> None:
     answering(valid(plan_class="any"))
-    rows = {row.method.name: row.gap for row in compare(THREE, ["exact", "own"]).rows}
+    rows = {row.method.name: row.behind for row in compare(THREE, ["exact", "own"]).rows}
     assert rows == {"exact": 0, "own": None}
 
 
 def test_compare_of_what_cannot_be_done() -> None:
     table = compare(LATE)
     assert table.reference is not None and table.reference.status is Status.INFEASIBLE
-    assert {row.gap for row in table.rows} == {None}
+    assert {row.behind for row in table.rows} == {None}
 
 
 def test_compare_shows_the_unsound_beside_the_others() -> None:

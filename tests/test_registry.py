@@ -189,7 +189,7 @@ def test_a_method_of_ones_own_is_solved_and_compared(own: list[str]) -> None:
     assert result.objective == "completion" and result.seed == 3 and result.bound is None
     assert violations(THREE, result.solution) == ()
     rows = {row.method.name: row for row in dlopt.compare(THREE).rows}
-    assert rows["first-node"].gap == pytest.approx(9 / (39 / 8) - 1)
+    assert rows["first-node"].behind == pytest.approx(9 / (39 / 8) - 1)
 
 
 def test_a_bad_method_of_ones_own_is_refuted(own: list[str]) -> None:
@@ -232,6 +232,31 @@ def test_a_name_is_taken_once(own: list[str]) -> None:
         registry.register("iit", "exact", first_node)
     with pytest.raises(NotApplicableError, match="no problem 'xyz'"):
         registry.register("xyz", "first-node", first_node)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"objectives": ("speed",)}, "iit has no objective 'speed' .known: completion, nodes"),
+        ({"objectives": ()}, "objectives must name one at least"),
+        ({"objectives": "completion"}, "objectives must be a tuple of names, got 'completion'"),
+        ({"objectives": (1,)}, "objectives must be a tuple of names"),
+        ({"objectives": ("nodes", "nodes")}, "objectives must not name 'nodes' twice"),
+        ({"options": (Option("k", "int", 1, ""),) * 2}, "options must not name 'k' twice"),
+        ({"kind": "exakt"}, "kind must be one of heuristic, exact, bound, got 'exakt'"),
+        ({"claim": "true"}, "claim must be one of optimal, sound, "),
+        ({"plan_class": "two"}, "plan_class must be one of single, per-stage, k, any"),
+        ({"function": None}, "a method is a function, not a NoneType"),
+        ({"name": "First_Node"}, "method names are kebab-case, got 'First_Node'"),
+        ({"name": None}, "method names are kebab-case, got None"),
+        ({"stem": "xyz"}, "no problem 'xyz' .known: iit"),
+    ],
+)
+def test_what_cannot_be_registered(entry: dict[str, Any], told: str) -> None:
+    before = dict(registry._METHODS)
+    with pytest.raises(NotApplicableError, match=told):
+        registry.register(**{"stem": "iit", "name": "own", "function": first_node} | entry)
+    assert before == registry._METHODS
 
 
 # names first, code on use

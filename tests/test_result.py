@@ -59,8 +59,18 @@ rationals = st.fractions(max_denominator=50)
     ],
 )
 def test_limits_are_positive_numbers(wrong: dict[str, object]) -> None:
-    with pytest.raises(NotApplicableError, match="limits must be positive numbers"):
+    ((name, value),) = wrong.items()
+    with pytest.raises(NotApplicableError) as caught:
         Limits(**wrong)
+    told = str(caught.value)
+    flag = {"time_s": "--time-limit"}.get(name, f"--{name}")
+    assert told.startswith(f"limits: {name} ({flag}) must be ")
+    assert told.endswith(f", got {value!r}")
+
+
+def test_every_wrong_limit_is_named() -> None:
+    with pytest.raises(NotApplicableError, match=r"work .*, got 0; threads .*, got -1$"):
+        Limits(work=0, threads=-1)
 
 
 def test_limits_that_are_fine() -> None:

@@ -98,16 +98,18 @@ SOLVES = {
         "has one installment",
     ),
     "method that does not apply": (["-m", "opr:literal-timeline"], "does not apply"),
-    "time limit zero": (["--time-limit", "0"], "limits must be positive"),
-    "time limit no number": (["--time-limit", "nan"], "limits must be positive"),
+    "time limit zero": (["--time-limit", "0"], "(--time-limit) must be a positive number"),
+    "time limit no number": (["--time-limit", "nan"], "(--time-limit) must be a positive"),
     "time limit text": (["--time-limit", "soon"], "--time-limit"),
-    "threads": (["--threads", "0"], "limits must be positive"),
-    "work": (["--work", "-1"], "limits must be positive"),
-    "gap": (["--gap", "inf"], "limits must be positive"),
+    "threads": (["--threads", "0"], "(--threads) must be a positive integer"),
+    "work": (["--work", "-1"], "(--work) must be a positive integer"),
+    "gap": (["--gap", "inf"], "(--gap) must be a finite number"),
     "seed": (["--seed", "x"], "--seed"),
     "flag": (["--fast"], "--fast"),
     "folder of out": (["--out", "nowhere/r.json"], "cannot write nowhere/r.json"),
     "out is a folder": (["--out", "."], "cannot write ."),
+    "form of the picture": (["--plot", "a.txt"], "must end in .svg, .png, .pdf"),
+    "folder of the picture": (["--plot", "nowhere/a.svg"], "cannot write nowhere/a.svg"),
 }
 
 
@@ -145,8 +147,23 @@ OTHERS = {
     ),
     "parameter no number": (
         ["generate", "iit", "--family", "snapshot", "--set", "utilization=high"],
-        "a parameter does not fit",
+        "utilization=high does not fit",
     ),
+    "slack no number": (
+        ["generate", "iit", "--family", "random", "--set", "slack=x"],
+        "slack=x does not fit",
+    ),
+    "two that are no numbers": (
+        ["generate", "iit", "--family", "ramp", "--set", "spread=x", "--set", "tau=y"],
+        "spread=x, tau=y do not fit",
+    ),
+    "settings without a family": (
+        ["generate", "iit", "--set", "nodes=3"],
+        "--family is missing (known: ramp, burst",
+    ),
+    "file without a family": (["generate", "iit", "--out", "a.json"], "--family is missing"),
+    "families of no problem": (["generate", "x"], "no problem 'x'"),
+    "compare by no method": (["compare", "three.json", "--methods", " ,"], "names no method"),
     "too many bursts": (
         ["generate", "iit", "--family", "burst", "--set", "bursts=1e12"],
         "at most 1000000",

@@ -32,9 +32,11 @@ def test_compare_holds_all_methods_against_the_optimum(dlopt: Command, three: Pa
     rows = {row["method"]: row for row in compared["rows"]}
     assert {m.name for m in registry.methods("iit") if not m.literal} == rows.keys()
     assert all(row.keys() >= FIELDS for row in rows.values())
-    assert rows["exact"]["gap_to_optimum"] == rows["edf-iit-2"]["gap_to_optimum"] == 0
-    assert rows["opr"]["gap_to_optimum"] == pytest.approx((32 / 5) / (39 / 8) - 1)
-    assert rows["bound-fluid"]["gap_to_optimum"] is None and rows["opr"]["violations"] == []
+    assert rows["exact"]["behind_optimum"] == rows["edf-iit-2"]["behind_optimum"] == 0
+    assert rows["opr"]["behind_optimum"] == pytest.approx((32 / 5) / (39 / 8) - 1)
+    assert rows["bound-fluid"]["behind_optimum"] is None and rows["opr"]["violations"] == []
+    assert {row["behind_bound"] for row in rows.values()} == {None}
+    assert {row["failure"] for row in rows.values()} == {None}
     assert compared["left_out"] == [] and compared["hash"] == instance_hash(read(three))
 
 
@@ -65,11 +67,17 @@ def test_compare_marks_what_is_unsound(dlopt: Command, tmp_path: Path) -> None:
 
 def test_check_of_a_good_plan(dlopt: Command, three: Path, tmp_path: Path) -> None:
     dlopt("solve", three, "--out", "r.json")
-    assert dlopt("check", three, "r.json").out == "valid\n"
-    assert dlopt("check", three, "r.json", "--json").json == {"valid": True, "violations": []}
-    assert dlopt("check", three, "r.json", "--exact-numbers").out == "valid\n"
+    valid = "valid, checked exactly: completion = 39/8 (4.875), nodes = 3\n"
+    assert dlopt("check", three, "r.json").out == valid
+    assert dlopt("check", three, "r.json", "--json").json == {
+        "valid": True,
+        "tolerance": 0,
+        "objectives": {"completion": "39/8", "nodes": 3},
+        "violations": [],
+    }
+    assert dlopt("check", three, "r.json", "--exact-numbers").out == valid
     plan = file_of(tmp_path / "p.json", json.loads((tmp_path / "r.json").read_text())["solution"])
-    assert dlopt("check", three, plan).out == "valid\n"
+    assert dlopt("check", three, plan).out == valid
 
 
 def test_check_of_a_corrupted_plan(dlopt: Command, three: Path, tmp_path: Path) -> None:
@@ -110,8 +118,12 @@ def test_the_tolerance_of_check(dlopt: Command, three: Path, tmp_path: Path) -> 
     last = plan["chunks"][2]
     last["load"] = float(Fraction(last["load"])) + 1e-8
     file = file_of(tmp_path / "p.json", plan)
-    assert dlopt("check", three, file, code=1).out
-    assert dlopt("check", three, file, "--tolerance", "1e-6").out == "valid\n"
+    assert dlopt("check", three, file, code=1).out.startswith("3 violations, checked to 1e-09:")
+    assert "valid, checked to 1e-06: " in dlopt("check", three, file, "--tolerance", "1e-6").out
+    last["load"] += 1e-11 - 1e-8
+    file_of(file, plan)
+    assert dlopt("check", three, file, "--json").json["tolerance"] == 1e-9
+    assert "checked exactly" in dlopt("check", three, file, "--tolerance", "0", code=1).out
 
 
 # methods, schema, --version, --help
@@ -190,16 +202,34 @@ def test_convert(dlopt: Command, tmp_path: Path) -> None:
     dlopt("solve", "a.json", "-m", "edf-iit-2")
 
 
-def test_a_result_in_exact_numbers_is_drawn_in_exact_numbers(
-    dlopt: Command, three: Path, tmp_path: Path
+READINGS = {"exact": ["--exact-numbers"], "float": ["--float-numbers"], "plain": []}
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_result_is_read_as_its_instance_was(
+    dlopt: Command, three: Path, tmp_path: Path, reading: str
 ) -> None:
-    """In floats 0.1 is another instance, with another hash."""
+    """In floats 0.1 is another instance, with another hash, and so is 1/3."""
     data = json.loads(three.read_text())
-    data["cluster"]["tau"] = 0.1
+    data["cluster"] |= {"tau": 0.1, "theta_cm": "1/3"}
     file, result, picture = (tmp_path / name for name in ("d.json", "r.json", "p.svg"))
     file.write_text(json.dumps(data))
-    dlopt("solve", file, "--exact-numbers", "--out", result)
-    assert "hash" in dlopt("plot", file, result, "--out", picture, code=2).err
-    assert not picture.exists()
-    dlopt("plot", file, result, "--exact-numbers", "--out", picture)
+    dlopt("solve", file, *READINGS[reading], "--out", result)
+    told = {"plain": "with neither --exact-numbers nor --float-numbers it is"}.get(
+        reading, f"with --{reading}-numbers it is"
+    )
+    for wrong in READINGS.keys() - {reading}:
+        for command in (["check"], ["plot", "--out", picture]):
+            done = dlopt(command[0], file, result, *command[1:], *READINGS[wrong], code=2)
+            assert f"must be the hash of the instance given ({told})" in done.err
+            assert not picture.exists()
+    assert dlopt("check", file, result, *READINGS[reading]).out.startswith("valid")
+    dlopt("plot", file, result, *READINGS[reading], "--out", picture)
     assert picture.stat().st_size > 0
+
+
+def test_a_result_of_another_instance(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    dlopt("solve", three, "--out", "r.json")
+    other = file_of(tmp_path / "other.json", THREE | {"load": "1e-400"})  # 0 as a float
+    told = dlopt("check", other, "r.json", code=2).err
+    assert "it is not, whether with --exact-numbers, --float-numbers or neither" in told

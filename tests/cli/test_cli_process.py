@@ -102,6 +102,20 @@ def test_a_reader_that_leaves(words: list[str], unbuffered: str) -> None:
     process.stderr.close()
 
 
+@pytest.mark.parametrize("as_json", [[], ["--json"]], ids=["text", "JSON"])
+def test_a_reader_that_leaves_does_not_change_what_is_found(
+    tmp_path: Path, as_json: list[str]
+) -> None:
+    (tmp_path / "p.json").write_text('{"chunks": []}')
+    file = INSTANCES / "three-nodes.json"
+    process = start("check", file, tmp_path / "p.json", *as_json)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(PATIENCE) == 1
+    process.stderr.close()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
 def test_closed_and_full_output() -> None:
     file = INSTANCES / "three-nodes.json"

@@ -1,0 +1,127 @@
+"""What is told before any work is done, what help says, and what a plan that is none leads to."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlopt import api
+from dlopt.generation import described, families
+from tests.cli.conftest import THREE, Command, file_of
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--plot", "a.txt"], "must end in .svg, .png, .pdf"),
+        (["--plot", "nowhere/a.svg"], "cannot write nowhere/a.svg: its folder does not exist"),
+        (["--out", "nowhere/r.json"], "cannot write nowhere/r.json: its folder does not exist"),
+        (["--out", "."], "cannot write .: it is a folder"),
+        (["--plot", "a.svg"], "pip install 'dlopt[plot]'"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_solving(
+    dlopt: Command, three: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], told: str
+) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("solved in vain")
+
+    monkeypatch.setattr(api, "solve", never)
+    if flags == ["--plot", "a.svg"]:
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = dlopt("solve", three, *flags, code=2)
+    assert told in done.err and done.out == ""
+
+
+def test_without_a_plan_there_is_no_picture(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "a.json", THREE | {"absolute_deadline": 3})
+    for method, code in (("exact", 3), ("opr", 4), ("bound-fluid", 0)):
+        done = dlopt("solve", file, "-m", method, "--plot", "a.svg", code=code)
+        assert "no plan to draw: a.svg is not written" in done.err and done.out
+    assert not (tmp_path / "a.svg").exists()
+
+
+def test_a_long_list_of_violations_is_cut(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "a.json", THREE | {"absolute_deadline": 5})
+    chunk = {
+        "node": 7,
+        "load": 0,
+        "transmission_start": 0,
+        "transmission_end": 0,
+        "computation_start": 0,
+        "computation_end": 0,
+    }
+    plan = file_of(tmp_path / "p.json", {"chunks": [chunk] * 30})
+    done = dlopt("check", file, plan, code=1)
+    lines = done.out.splitlines()
+    assert lines[0] == "31 violations, checked exactly:"
+    assert len(lines) == 22 and lines[-1] == "... 11 more"
+    found = dlopt("check", file, plan, "--json", code=1).json
+    assert len(found["violations"]) == 31 and not found["valid"]
+    assert found["objectives"] == {"completion": 0, "nodes": 1}
+
+
+def test_a_result_without_a_plan_has_nothing_to_check(dlopt: Command, three: Path) -> None:
+    dlopt("solve", three, "-m", "bound-fluid", "--out", "r.json")
+    assert dlopt("check", three, "r.json").out == "valid: there is no plan to check\n"
+    assert dlopt("check", three, "r.json", "--json").json["objectives"] == {}
+
+
+def test_a_result_written_by_hand_is_held_to_floats(
+    dlopt: Command, three: Path, tmp_path: Path
+) -> None:
+    result = dlopt("solve", three, "--float-numbers", "--json").json
+    chunk = result["solution"]["chunks"][0]
+    chunk["load"] = 0.1 + chunk["load"] - 0.1 + 2e-16
+    del result["tolerance"]
+    file = file_of(tmp_path / "r.json", result)
+    assert dlopt("check", three, file, "--float-numbers", "--json").json["tolerance"] == 1e-9
+
+
+def test_generate_without_a_family_lists_them(dlopt: Command) -> None:
+    told = dlopt("generate", "iit").out
+    for name in families("iit"):
+        assert f"iit --family {name}: " in told
+    assert "--set nodes=16 step=10 tau=1 chi=100" in told
+    assert "step: Time between two ready times." in told
+    assert "nodes: 1 to 1,000,000." in told and "nodes (snapshot): 1 to 10,000." in told
+    listed = dlopt("generate", "iit", "--json").json
+    assert [family["family"] for family in listed] == list(families("iit"))
+    ramp = {p["name"]: p for p in listed[0]["parameters"]}
+    assert ramp["step"] == {"name": "step", "default": 10, "help": "Time between two ready times."}
+    assert ramp["load"]["default"] is None and "seed" not in ramp
+
+
+def test_what_is_listed_of_a_family_can_be_set(dlopt: Command) -> None:
+    for family in described("iit"):
+        given = {p.name: p.default for p in family.parameters if p.default is not None}
+        flags = [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
+        made = dlopt("generate", "iit", "--family", family.name, *flags).json
+        assert made == dlopt("generate", "iit", "--family", family.name).json
+
+
+def test_help_says_where_the_names_are(dlopt: Command) -> None:
+    def told(command: str) -> str:
+        return " ".join(dlopt(command, "--help").out.split())
+
+    assert "`dlopt methods` lists the methods" in told("solve")
+    assert "the heuristics that it starts from" in told("solve")
+    assert "list families and parameters" in told("generate")
+    for command in ("check", "plot"):
+        assert "--exact-numbers" in told(command) and "--float-numbers" in told(command)
+
+
+def test_the_schema_says_what_fields_mean(dlopt: Command) -> None:
+    schema = dlopt("schema", "iit").json
+    fields = schema["properties"]
+    for name in ("problem", "version", "cluster", "ready_times", "load", "absolute_deadline"):
+        assert name == "cluster" or fields[name]["description"]
+    for name, field in schema["$defs"]["Cluster"]["properties"].items():
+        assert field["description"], name
+    assert fields["load"]["description"] == "What is to be split, in units of load; positive."
+    assert schema["description"] == "One divisible load and the cluster as it stands."
+    assert "Raises" not in json.dumps(schema) and "``" not in json.dumps(schema)

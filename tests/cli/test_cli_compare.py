@@ -1,0 +1,126 @@
+"""`compare` where methods fail, where nothing is proven, and what stands below its table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlopt import registry
+from dlopt.problems.iit import Chunk, Instance, Solution
+from dlopt.problems.timeline import earliest_plan
+from dlopt.result import Result, Status
+from tests.cli.conftest import FIELDS, INSTANCES, ROOTS, THREE, Command, file_of
+
+
+def late(instance: Instance, **_: Any) -> Result[Solution]:
+    """Answer that all of the load is done at once."""
+    chunk = Chunk(0, instance.load, 0, 0, 0, 1)
+    return Result(Status.FEASIBLE, solution=Solution((chunk,)), value=1, plan_class="single")
+
+
+def crash(instance: Instance, **_: Any) -> Result[Solution]:
+    raise ZeroDivisionError("by [/red] nodes")
+
+
+def weak(instance: Instance, **_: Any) -> Result[Solution]:
+    """Give a plan that ends at 9, and prove no more than 6."""
+    plan = earliest_plan(instance, [0], [instance.load])
+    return Result(Status.FEASIBLE, solution=plan, value=9, bound=6, plan_class="single")
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+    registry.register("iit", "late", late)
+    registry.register("iit", "crash", crash)
+    registry.register("iit", "weak", weak, kind="exact", claim="optimal")
+
+
+def line_of(text: str, first: str) -> str:
+    (line,) = [line for line in text.splitlines() if line.split()[:1] == [first]]
+    return line
+
+
+def test_a_method_that_fails_is_a_row_as_text(dlopt: Command, three: Path) -> None:
+    done = dlopt("compare", three, "--methods", "crash,opr,exact", code=4)
+    assert "failed: ZeroDivisionError" in line_of(done.out, "crash")
+    assert "31.28%" in line_of(done.out, "opr") and "optimal" in line_of(done.out, "exact")
+    assert "crash on three: crash failed: ZeroDivisionError: by [/red] nodes" in done.err
+
+
+def test_a_refuted_answer_is_a_row_and_saved_for_each_instance(
+    dlopt: Command, three: Path, tmp_path: Path
+) -> None:
+    other = file_of(tmp_path / "other.json", THREE | {"load": 4, "name": ""})
+    done = dlopt("compare", three, other, "--methods", "late,crash,opr", code=5)
+    assert done.out.count("REFUTED: computation-duration,") == 2  # the rest may be wrapped
+    assert done.out.count("transmission-duration") == 2
+    assert done.out.count("failed: ZeroDivisionError") == 2 and "31" not in done.err
+    assert "late on three: the answer of late is refuted" in done.err
+    assert "late on other.json: the answer of late is refuted" in done.err
+    saved = [json.loads(path.read_text()) for path in tmp_path.glob("dlopt-refuted-late-*.json")]
+    assert sorted(one["instance"]["load"] for one in saved) == [3, 4]
+
+
+def test_failures_in_json(dlopt: Command, three: Path) -> None:
+    done = dlopt("compare", three, "--methods", "late,crash,opr", "--json", code=5)
+    rows = {row["method"]: row for row in done.json["comparisons"][0]["rows"]}
+    assert all(row.keys() >= FIELDS | {"failure"} for row in rows.values())
+    assert rows["late"]["failure"].startswith("REFUTED: the answer of late is refuted")
+    assert {v["kind"] for v in rows["late"]["violations"]} == {
+        "transmission-duration",
+        "computation-duration",
+    }
+    crash = rows["crash"]
+    assert crash["failure"] == "failed: crash failed: ZeroDivisionError: by [/red] nodes"
+    assert crash["status"] is crash["value"] is crash["tolerance"] is crash["seed"] is None
+    assert crash["violations"] == [] and crash["hash"] == rows["opr"]["hash"]
+    assert rows["opr"]["failure"] is None and rows["opr"]["value"] == "32/5"
+
+
+def test_a_failure_outweighs_what_is_unsound(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "a.json", ROOTS)
+    flags = ["--objective", "nodes", "--methods"]
+    dlopt("compare", file, *flags, "epr:literal-roots", code=1)
+    dlopt("compare", file, *flags, "crash,epr:literal-roots", code=4)
+    dlopt("compare", file, *flags, "late,crash,epr:literal-roots", code=5)
+
+
+def test_behind_the_optimum_or_the_bound(dlopt: Command, three: Path) -> None:
+    proven = dlopt("compare", three, "--methods", "opr,exact").out
+    assert "behind: the gap to the optimum in %, (value - optimum) / optimum" in proven
+    assert "behind bound" not in proven and "gap" not in proven.splitlines()[2]
+    done = dlopt("compare", three, "--methods", "opr,weak").out
+    assert "behind bound (*): no optimum is proven" in done and "behind:" not in done
+    assert "50.00%*" in line_of(done, "weak") and "6.67%*" in line_of(done, "opr")
+    data = dlopt("compare", three, "--methods", "opr,weak", "--json").json["comparisons"][0]
+    weak = data["rows"][1]
+    assert weak["behind_bound"] == 0.5 and weak["behind_optimum"] is None
+    assert weak["gap"] == "1/3"  # the result's own, relative to its value
+    alone = dlopt("compare", three, "--methods", "opr").out
+    assert "behind:" not in alone and "behind bound" not in alone
+
+
+def test_reasons_stand_below_the_table(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "a.json", THREE | {"absolute_deadline": 3})
+    done = dlopt("compare", file, "--methods", "exact,opr,edf-iit-2")
+    told = [line.partition(": ") for line in done.out.splitlines() if "on three: " in line]
+    assert [who for who, _, _ in told] == ["exact on three", "opr on three", "edf-iit-2 on three"]
+    assert "infeasible: the least completion is 39/8; 5/3 of load 3 can be done" in told[0][2]
+    assert told[1][2].startswith("unknown: its plan misses the deadline by ")
+
+
+def test_an_instance_without_a_name_goes_by_its_file(dlopt: Command, tmp_path: Path) -> None:
+    data = json.loads((INSTANCES / "different-6.json").read_text())
+    file = file_of(tmp_path / "nameless.json", data | {"name": ""})
+    done = dlopt("compare", file, "--methods", "opr,epr,equal-finish")
+    assert "left out: opr, epr on nameless.json: its nodes differ" in done.out
+    assert "\n  nameless.json " in done.out
+
+
+def test_a_method_named_twice_counts_once(dlopt: Command, three: Path) -> None:
+    data = dlopt("compare", three, "--methods", "opr, epr,opr,", "--json").json
+    assert [row["method"] for row in data["comparisons"][0]["rows"]] == ["opr", "epr"]

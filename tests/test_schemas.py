@@ -1,0 +1,150 @@
+"""The schema of instance files: it accepts what the reader accepts, but for what none can say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt import io
+from dlopt.arithmetic import parse
+from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.problems.iit import Instance
+from dlopt.problems.records import LARGEST
+from dlopt.schemas import instance_schema
+from tests.instance_files import ROOT, SHIPPED, VALID, instances
+
+SCHEMA = instance_schema("iit")
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def test_the_shipped_schema_is_the_one_that_the_records_make() -> None:
+    shipped = (ROOT / "schemas" / "iit.schema.json").read_text()
+    assert json.loads(shipped) == json.loads(json.dumps(SCHEMA))  # else: make it anew
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["$schema"] == jsonschema.Draft202012Validator.META_SCHEMA["$schema"]
+    assert SCHEMA["required"] == ["problem", "version", "cluster", "ready_times", "load"]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_instances_fit_the_schema(path: Path) -> None:
+    VALIDATOR.validate(json.loads(path.read_text()))
+
+
+@pytest.mark.property
+@given(instances())
+def test_what_is_written_fits_the_schema(instance: Instance) -> None:
+    VALIDATOR.validate(json.loads(json.dumps(io.instance_to_data(instance))))
+
+
+def accepted(data: object) -> bool:
+    try:
+        io.instance_from_data(data)
+    except InvalidInstanceError:
+        return False
+    return True
+
+
+def put(path: tuple[str | int, ...], value: object) -> Any:
+    """Return the valid data with one value set; `...` drops the field."""
+    data = json.loads(json.dumps(VALID))
+    part = data
+    for key in path[:-1]:
+        part = part[key]
+    if value is ...:
+        del part[path[-1]]
+    else:
+        part[path[-1]] = value
+    return data
+
+
+NO_NUMBER = [True, [1, [2]], {}, "", "one", "1/0", "0x1", "1_0", "1/-2", "1e10000", "\u0661"]
+WRONG: list[tuple[tuple[str | int, ...], list[object]]] = [
+    (("problem",), [..., "bag", 1, None]),
+    (("version",), [..., 2, 0, "1", None, [1]]),
+    (("name",), [1, None, ["a"]]),
+    (("origin",), [1, None]),
+    (("units",), [1, {}]),
+    (("color",), [1]),
+    (("cluster",), [..., None, [], 1, "x", {}]),
+    (("cluster", "color"), [1]),
+    (("cluster", "nodes"), [..., 0, -1, 1.5, True, "3", None, [3], 10_000_000]),
+    (("cluster", "tau"), [..., None, -1, -0.5, [1, -1, 1], [1, 1, "x"], *NO_NUMBER]),
+    (("cluster", "chi"), [..., None, -1, -0.5, [1, True, 1], [1, None, 1], *NO_NUMBER]),
+    (("cluster", "theta_cm"), [None, -1, [1], *NO_NUMBER]),
+    (("cluster", "theta_cp"), [None, -1, [1], *NO_NUMBER]),
+    (("ready_times",), [..., None, 0, "0", {}, [], [0, 1, -1], [0, 1, None], [0, 1, [1]]]),
+    (("ready_times", 1), NO_NUMBER),
+    (("load",), [..., None, 0, 0.0, -1, [1], *NO_NUMBER]),
+    (("absolute_deadline",), [-1, [9], *NO_NUMBER]),
+    (("best_known",), [None, {}, [1], [{}]]),
+    (("best_known", 0, "objective"), [..., 1, None]),
+    (("best_known", 0, "plan_class"), [..., "all", None, 1]),
+    (("best_known", 0, "value"), [True, "x", {}, [None], [[1]]]),
+    (("best_known", 0, "bound"), [True, "1/0", {}, [True]]),
+    (("best_known", 0, "method"), [1, None]),
+    (("best_known", 0, "color"), [1]),
+]
+CORRUPTIONS = [(path, value) for path, wrong in WRONG for value in wrong]
+
+
+@pytest.mark.parametrize(("path", "value"), CORRUPTIONS, ids=str)
+def test_reader_and_schema_both_refuse(path: tuple[str | int, ...], value: object) -> None:
+    data = put(path, value)
+    assert not accepted(data)
+    assert not VALIDATOR.is_valid(data)
+
+
+FINE: list[tuple[tuple[str | int, ...], list[object]]] = [
+    (("name",), [..., "", "ü"]),
+    (("cluster", "tau"), [0, 1.5, "3/2", " 3 / 2 ", ".5", "5.", "1e3", "-0", [1, 0.5, "1/3"]]),
+    (("cluster", "theta_cm"), [..., 0, "1/2", "+1/2", "7/007"]),
+    (("ready_times",), [["0", 1.5, "8/3"]]),
+    (("load",), [0.1, "1/10", "1e-9999"]),
+    (("absolute_deadline",), [..., None, 4.5, "9/2"]),
+    (("best_known",), [..., []]),
+    (("best_known", 0, "value"), [..., None, -1, "1/2", [1, 0.5, "1/2"], []]),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"), [(path, value) for path, fine in FINE for value in fine], ids=str
+)
+def test_reader_and_schema_both_accept(path: tuple[str | int, ...], value: object) -> None:
+    data = put(path, value)
+    assert accepted(data)
+    assert VALIDATOR.is_valid(data)
+
+
+@pytest.mark.property
+@given(st.text(alphabet="0123456789/.eE+- \t_\u0661x", max_size=10) | st.text(max_size=5))
+def test_reader_and_schema_read_the_same_numbers(text: str) -> None:
+    """All but how large they are, which no pattern can say."""
+    data = put(("best_known", 0, "value"), text)
+    assert accepted(data) is (VALIDATOR.is_valid(data) and abs(parse(text)) <= LARGEST)
+
+
+def test_rules_between_fields_are_for_the_reader_alone() -> None:
+    """What no schema can say: lengths, ties between fields, signs of numbers written as text."""
+    for path, value in (
+        (("ready_times",), [0, 1]),
+        (("cluster", "tau"), [1, 2]),
+        (("cluster", "theta_cm"), "-1/2"),
+        (("absolute_deadline",), "0"),
+        (("load",), "0/3"),
+        (("cluster", "nodes"), 3.0),
+    ):
+        data = put(path, value)
+        assert VALIDATOR.is_valid(data)
+        assert not accepted(data)
+
+
+def test_a_schema_of_no_problem() -> None:
+    with pytest.raises(NotApplicableError, match="no problem 'iti'"):
+        instance_schema("iti")
