@@ -1,0 +1,33 @@
+"""Streams of divisible loads with deadlines: say yes or no to each as it arrives.
+
+A cluster's head node decides on every task at its arrival and for good. The load of an accepted
+task is cut into chunks; each is sent over the one channel of the head node and then computed by
+its node, and all of them must be done by the task's deadline.
+"""
+
+from dlopt.problems.admission.data import (
+    Chunk,
+    Commitment,
+    Decision,
+    Instance,
+    Solution,
+    Task,
+    faults,
+)
+from dlopt.problems.admission.rules import KINDS, violations
+from dlopt.problems.admission.worth import OBJECTIVES, default_objective, objective
+
+__all__ = [
+    "KINDS",
+    "OBJECTIVES",
+    "Chunk",
+    "Commitment",
+    "Decision",
+    "Instance",
+    "Solution",
+    "Task",
+    "default_objective",
+    "faults",
+    "objective",
+    "violations",
+]

@@ -1,0 +1,208 @@
+"""The rules: every way in which decisions and chunks can break them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dlopt.arithmetic import exact
+from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
+from dlopt.problems.intervals import overlaps
+from dlopt.result import Violation
+
+KINDS = (
+    "unknown-task",
+    "unknown-node",
+    "undecided",
+    "decided-twice",
+    "decision-time",
+    "promise-broken",
+    "rejected-task-served",
+    "channel-overlap",
+    "channel-not-ready",
+    "node-overlap",
+    "not-ready",
+    "starts-before-arrival",
+    "computes-before-received",
+    "transmission-duration",
+    "computation-duration",
+    "negative-load",
+    "load-not-conserved",
+    "deadline",
+)
+"""The kinds of violation that `violations` tells apart."""
+
+_ULPS = Fraction(1, 2**46)
+"""64 units in the last place of a float, relative."""
+
+
+def violations(
+    instance: Instance, solution: Solution, tolerance: float = 0
+) -> tuple[Violation, ...]:
+    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    tolerance : float, default 0
+        Relative: a task's load may be off by `tolerance` times that load, its times by
+        `tolerance` times its relative deadline, and two tasks may overlap by `tolerance` times
+        the shortest relative deadline of all tasks. If it is not 0, times may also be off by 64
+        units in the last place.
+
+    Returns
+    -------
+    tuple of Violation
+        Empty if the plan is valid. Kinds: see `KINDS`.
+
+    Notes
+    -----
+    A task is decided at its arrival, or before `now` if it arrived before. A node holds one chunk
+    at a time, from the start of its transmission to the end of its computation. Only promised
+    deadlines are held against the plan. Complexity: O(n log n) in tasks and chunks.
+    """
+    return tuple(_Rules(instance, solution, tolerance).broken())
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """The rules of one instance against one plan, as exact numbers."""
+
+    instance: Instance
+    solution: Solution
+    tolerance: float
+
+    def broken(self) -> Iterator[Violation]:
+        tasks = {task.id: task for task in self.instance.tasks}
+        yield from self._decisions(tasks)
+        chunks = []
+        for chunk in self.solution.chunks:
+            if chunk.task not in tasks:
+                yield Violation("unknown-task", f"task {chunk.task}", amount=exact(chunk.load))
+            elif not 0 <= chunk.node < self.instance.cluster.nodes:
+                yield Violation("unknown-node", f"node {chunk.node}", amount=exact(chunk.load))
+            else:
+                chunks.append(chunk)
+        yield from self._channel(chunks)
+        yield from self._nodes(chunks)
+        said = {decision.task: decision for decision in self.solution.decisions}
+        parts: dict[str, list[Chunk]] = defaultdict(list)
+        for chunk in chunks:
+            parts[chunk.task].append(chunk)
+            yield from self._chunk(tasks[chunk.task], chunk)
+        remaining = self.instance.remaining
+        for task in self.instance.tasks:
+            if task.id in said:
+                left = exact(remaining[task.id])
+                yield from self._served(task, said[task.id], parts[task.id], left)
+
+    def _decisions(self, tasks: dict[str, Task]) -> Iterator[Violation]:
+        """Yield where a task is not decided once, at its arrival; a promise is not taken back."""
+        counts = Counter(decision.task for decision in self.solution.decisions)
+        for name in tasks:
+            if counts[name] == 0:
+                yield Violation("undecided", f"task {name}")
+            elif counts[name] > 1:
+                yield Violation("decided-twice", f"task {name}", amount=counts[name])
+        promised = self.instance.promised
+        for decision in self.solution.decisions:
+            task = tasks.get(decision.task)
+            if task is None:
+                yield Violation("unknown-task", f"task {decision.task}")
+                continue
+            if decision.task in promised and not (decision.accepted and decision.promised):
+                yield Violation("promise-broken", f"task {decision.task}")
+            at, arrival = exact(decision.at), exact(task.arrival)
+            off = at - arrival
+            early_enough = decision.task in promised and at <= exact(self.instance.now)
+            late = exact(self.tolerance) * exact(task.deadline) + self._resolution(at)
+            if off < -late or (off > late and not early_enough):
+                yield Violation("decision-time", f"task {decision.task}", at, amount=off)
+
+    def _channel(self, chunks: list[Chunk]) -> Iterator[Violation]:
+        free = exact(self.instance.channel_free)
+        sends = [(exact(c.transmission_start), exact(c.transmission_end)) for c in chunks]
+        first = min(sends, default=None)
+        if first is not None and free - first[0] > self._late(first[0]):
+            yield Violation("channel-not-ready", "channel", first[0], free, free - first[0])
+        yield from self._overlaps("channel", sends)
+
+    def _nodes(self, chunks: list[Chunk]) -> Iterator[Violation]:
+        """Yield where a node has two chunks at once, counting from reception to result."""
+        busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+        for chunk in chunks:
+            held = exact(chunk.transmission_start), exact(chunk.computation_end)
+            busy[chunk.node].append(held)
+        free = self.instance.free_times
+        for node, intervals in busy.items():
+            start, ready = min(intervals)[0], exact(free[node])
+            if ready - start > self._late(start):
+                yield Violation("not-ready", f"node {node}", start, ready, ready - start)
+            yield from self._overlaps(f"node {node}", intervals)
+
+    def _overlaps(
+        self, resource: str, intervals: Iterable[tuple[Fraction, Fraction]]
+    ) -> Iterator[Violation]:
+        kind = "channel-overlap" if resource == "channel" else "node-overlap"
+        for shared in overlaps(intervals):
+            if shared.amount > self._late(exact(shared.end)):
+                yield Violation(kind, resource, *shared)
+
+    def _chunk(self, task: Task, chunk: Chunk) -> Iterator[Violation]:
+        cluster = self.instance.cluster
+        resource = f"task {task.id} on node {chunk.node}"
+        load = exact(chunk.load)
+        sent, received = exact(chunk.transmission_start), exact(chunk.transmission_end)
+        begun, done = exact(chunk.computation_start), exact(chunk.computation_end)
+        send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(chunk.node))
+        compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node))
+        late = exact(self.tolerance) * exact(task.deadline) + self._resolution(done)
+        arrival = exact(task.arrival)
+        if load < -exact(self.tolerance) * exact(task.load):
+            yield Violation("negative-load", resource, sent, received, -load)
+        if arrival - sent > late:
+            yield Violation("starts-before-arrival", resource, sent, arrival, arrival - sent)
+        if received - begun > late:
+            yield Violation("computes-before-received", resource, begun, received, received - begun)
+        for kind, start, end, needed in (
+            ("transmission-duration", sent, received, send),
+            ("computation-duration", begun, done, compute),
+        ):
+            if abs(end - start - needed) > late:
+                yield Violation(kind, resource, start, end, abs(end - start - needed))
+
+    def _served(
+        self, task: Task, decision: Decision, chunks: list[Chunk], remaining: Fraction
+    ) -> Iterator[Violation]:
+        """Yield where an accepted task is not computed whole, and in time if that was promised."""
+        resource = f"task {task.id}"
+        if not decision.accepted:
+            if chunks:
+                yield Violation("rejected-task-served", resource, amount=len(chunks))
+            return
+        missing = remaining - sum((exact(chunk.load) for chunk in chunks), Fraction(0))
+        if abs(missing) > exact(self.tolerance) * exact(task.load):
+            yield Violation("load-not-conserved", resource, amount=missing)
+        deadline = exact(task.arrival) + exact(task.deadline)
+        done = max((exact(chunk.computation_end) for chunk in chunks), default=deadline)
+        late = exact(self.tolerance) * exact(task.deadline) + self._resolution(done)
+        if decision.promised and done - deadline > late:
+            yield Violation("deadline", resource, deadline, done, done - deadline)
+
+    def _late(self, instant: Fraction) -> Fraction:
+        """Return by how much two tasks may come too close at an instant."""
+        if not self.tolerance:
+            return Fraction(0)
+        return exact(self.tolerance) * self._shortest + self._resolution(instant)
+
+    @cached_property
+    def _shortest(self) -> Fraction:
+        return min(exact(task.deadline) for task in self.instance.tasks)
+
+    def _resolution(self, instant: Fraction) -> Fraction:
+        """Return how much an instant may be off for being a float."""
+        return abs(instant) * _ULPS if self.tolerance else Fraction(0)

@@ -1,0 +1,105 @@
+"""What a plan is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+
+from dlopt.arithmetic import Number, exact, simplest
+from dlopt.errors import NotApplicableError
+from dlopt.problems.admission.data import Instance, Solution, Task
+from dlopt.result import Objective
+
+OBJECTIVES: Mapping[str, Objective] = {
+    "accepted": Objective("accepted", "max"),
+    "accepted-load": Objective("accepted-load", "max"),
+    "reject-ratio": Objective("reject-ratio", "min"),
+    "utilization": Objective("utilization", "max"),
+    "misses": Objective("misses", "min"),
+}
+
+
+def default_objective(instance: Instance) -> str:
+    """Return the objective that is meant where none is named: ``accepted``."""
+    return "accepted"
+
+
+def objective(instance: Instance, solution: Solution, name: str = "accepted") -> Number:
+    """Return what a plan is worth, exactly.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    name : str
+        ``accepted``: how many tasks are accepted and, where no deadline was promised, done by
+        their deadlines nevertheless. ``accepted-load``: the load of these. ``reject-ratio``:
+        rejected tasks by all tasks. ``utilization``: the share of the time of all nodes, from
+        the first arrival (or `now`) to the last absolute deadline, in which they receive or
+        compute. ``misses``: tasks accepted without a promise that end after their
+        deadlines.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Chunk, Decision
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 4),))
+    >>> plan = Solution((Decision("a", True, 0),), (Chunk("a", 0, 1, 0, 1, 1, 2),))
+    >>> objective(instance, plan), objective(instance, plan, "utilization")
+    (1, Fraction(1, 2))
+    """
+    worth = _Worth(instance, solution)
+    if name == "accepted":
+        return len(worth.served)
+    if name == "accepted-load":
+        return simplest(sum((exact(task.load) for task in worth.served), Fraction(0)))
+    if name == "reject-ratio":
+        rejected = sum(not decision.accepted for decision in solution.decisions)
+        return Fraction(rejected, len(instance.tasks))
+    if name == "utilization":
+        return worth.utilization()
+    if name == "misses":
+        return sum(worth.late(task) for task in worth.accepted)
+    raise NotApplicableError(f"admission has no objective {name!r}: {', '.join(OBJECTIVES)}")
+
+
+class _Worth:
+    """What a plan says of each task, as exact numbers."""
+
+    def __init__(self, instance: Instance, solution: Solution) -> None:
+        self.instance = instance
+        self.solution = solution
+        self.said = {decision.task: decision for decision in solution.decisions}
+        known = [task for task in instance.tasks if task.id in self.said]
+        self.accepted = [task for task in known if self.said[task.id].accepted]
+
+    @cached_property
+    def ends(self) -> dict[str, Fraction]:
+        ends: dict[str, Fraction] = {}
+        for chunk in self.solution.chunks:
+            end = exact(chunk.computation_end)
+            ends[chunk.task] = max(end, ends.get(chunk.task, end))
+        return ends
+
+    @property
+    def served(self) -> list[Task]:
+        """The tasks whose deadline is promised or, at least, met."""
+        return [t for t in self.accepted if self.said[t.id].promised or not self.late(t)]
+
+    def late(self, task: Task) -> bool:
+        deadline = exact(task.arrival) + exact(task.deadline)
+        promised = self.said[task.id].promised
+        return not promised and self.ends.get(task.id, deadline) > deadline
+
+    def utilization(self) -> Fraction:
+        tasks = self.instance.tasks
+        first = max(min(exact(task.arrival) for task in tasks), exact(self.instance.now))
+        last = max(exact(task.arrival) + exact(task.deadline) for task in tasks)
+        if last <= first:
+            return Fraction(0)
+        held = sum(
+            exact(chunk.computation_end) - exact(chunk.transmission_start)
+            for chunk in self.solution.chunks
+        )
+        return held / (self.instance.cluster.nodes * (last - first))
