@@ -8,17 +8,20 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from dlopt import registry
 from dlopt.arithmetic import SOLVER, exact, is_exact
-from dlopt.errors import NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.problems.records import Header, numbers_of
-from dlopt.referee import RefutedAnswerError, check, verdict
+from dlopt.referee import RefutedAnswerError, check, misfit, verdict
 from dlopt.registry import Method
 from dlopt.result import NO_LIMITS, PLAN_CLASSES, Limits, Objective, Result, Status
 
 __all__ = ["Comparison", "RefutedAnswerError", "Row", "check", "compare", "solve"]
+
+_NO_TIME = 1e-6
+"""Seconds that an exact method is given when its hints took all: it hands back the hint."""
 
 
 def solve(
@@ -42,6 +45,7 @@ def solve(
     objective : str, optional
         By default the problem's own, or the only one that the method knows.
     limits : Limits, optional
+        The heuristics that give an exact method its hint spend of the same time.
     hint : Solution, optional
         A plan for exact methods to start from. By default the best of the problem's heuristics.
     seed : int, default 0
@@ -62,7 +66,7 @@ def solve(
     RefutedAnswerError
         If a method that claims to be sound answers what the rules refute.
     SolverError
-        If a solver is missing or fails.
+        If a solver is missing or fails, or if a method fails or gives what is no result.
 
     Examples
     --------
@@ -79,12 +83,18 @@ def solve(
         raise NotApplicableError(f"{method} does not apply to this instance: {reason}")
     read = entry.read_options(options)
     if entry.kind == "exact":
+        begun = time.perf_counter()
         hint = _hint(instance, goal, limits) if hint is None else _valid(instance, hint)
+        limits = _left(limits, begun)
     begun = time.perf_counter()
-    answer = entry.load()(
-        instance, objective=goal.name, limits=limits, hint=hint, seed=seed, **read
-    )
+    with entry.guard():
+        answer = entry.load()(
+            instance, objective=goal.name, limits=limits, hint=hint, seed=seed, **read
+        )
     runtime = time.perf_counter() - begun
+    wrong = misfit(entry.stem, answer)
+    if wrong is not None:
+        raise SolverError(f"{method} failed: {wrong}")
     answer = replace(answer, objective=goal.name, method=method, seed=seed, runtime_s=runtime)
     return verdict(instance, entry, goal, answer)
 
@@ -96,15 +106,33 @@ class Row:
     Parameters
     ----------
     method : Method
-    result : Result
-    gap : float or None
-        How much worse than the proven optimum, relative to it; against the bound if there is no
-        proven optimum. None where there is nothing to compare.
+    result : Result or None
+        None if the method failed, or its answer was refuted.
+    behind : float or None
+        How much worse than the proven optimum, relative to that optimum: ``|value - optimum| /
+        |optimum|``; the bound takes its place if there is no proven optimum. None where there
+        is nothing to compare. (`Result.gap` is relative to the value, and against the result's
+        own bound.)
+    error : DloptError or None
+        Why there is no result.
     """
 
     method: Method
-    result: Result[Any]
-    gap: float | None
+    result: Result[Any] | None
+    behind: float | None
+    error: DloptError | None = None
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the method gave an answer that the rules refute."""
+        return isinstance(self.error, RefutedAnswerError)
+
+    @property
+    def failure(self) -> str | None:
+        """Why there is no result, as text, or None if there is one."""
+        if self.error is None:
+            return None
+        return f"{'REFUTED' if self.refuted else 'failed'}: {self.error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +144,7 @@ class Comparison:
     instance : Instance
     objective : str
     reference : Result or None
-        What the gaps are measured from: the exact method's answer.
+        What `Row.behind` is measured from: the exact method's answer.
     rows : tuple of Row
     left_out : tuple of (str, str)
         Methods that do not apply, and why.
@@ -127,6 +155,15 @@ class Comparison:
     reference: Result[Any] | None
     rows: tuple[Row, ...]
     left_out: tuple[tuple[str, str], ...]
+
+    @property
+    def measured_from(self) -> Literal["optimum", "bound"] | None:
+        """What `Row.behind` is relative to, or None if nothing is proven."""
+        if self.reference is None:
+            return None
+        if self.reference.status is Status.OPTIMAL:
+            return "optimum"
+        return None if self.reference.bound is None else "bound"
 
 
 def compare(
@@ -140,11 +177,13 @@ def compare(
 ) -> Comparison:
     """Solve an instance by many methods and measure them against the proven optimum.
 
+    A method that fails, or whose answer is refuted, is a row that says so.
+
     Parameters
     ----------
     instance : Instance
     methods : iterable of str, optional
-        By default every registered method but the literal ones.
+        By default every registered method but the literal ones. One named twice counts once.
     objective : str, optional
     limits : Limits, optional
         For each method.
@@ -161,7 +200,7 @@ def compare(
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
     >>> table = compare(Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3))
-    >>> [(row.method.name, f"{row.gap:.1%}") for row in table.rows[:2]]
+    >>> [(row.method.name, f"{row.behind:.1%}") for row in table.rows[:2]]
     [('opr', '31.3%'), ('epr', '43.6%')]
     """
     problem = registry.problem_of(instance)
@@ -171,19 +210,27 @@ def compare(
     if methods is None:
         entries = [m for m in registry.methods(stem) if literal or not m.literal]
     else:
-        entries = [registry.method(stem, wanted) for wanted in methods]
-    results: list[tuple[Method, Result[Any]]] = []
+        entries = [registry.method(stem, wanted) for wanted in dict.fromkeys(methods)]
+    rows: list[Row] = []
     left_out: list[tuple[str, str]] = []
     for entry in entries:
-        reason = entry.reason_against(instance, name)
-        if reason is None:
+        try:
+            reason = entry.reason_against(instance, name)
+            if reason is not None:
+                left_out.append((entry.name, reason))
+                continue
             found = solve(instance, entry.name, objective=name, limits=limits, seed=seed)
-            results.append((entry, found))
+        except NotApplicableError as error:  # what a method says of itself only when it is asked
+            left_out.append((entry.name, str(error)))
+        except DloptError as error:
+            rows.append(Row(entry, None, None, error))
         else:
-            left_out.append((entry.name, reason))
-    reference = next((found for entry, found in results if entry.kind == "exact"), None)
-    rows = tuple(Row(entry, found, _behind(found, reference)) for entry, found in results)
-    return Comparison(instance, name, reference, rows, tuple(left_out))
+            rows.append(Row(entry, found, None))
+    reference = next(
+        (row.result for row in rows if row.result and row.method.kind == "exact"), None
+    )
+    measured = (replace(row, behind=_behind(row.result, reference)) for row in rows)
+    return Comparison(instance, name, reference, tuple(measured), tuple(left_out))
 
 
 def _goal(instance: Header, entry: Method, objective: str | None) -> Objective:
@@ -210,13 +257,15 @@ def _needs(instance: Header, goal: Objective | None, name: str, stem: str) -> Ob
 def _hint(instance: Header, goal: Objective, limits: Limits) -> Any:
     """Return the first proven, or else the best, plan of the problem's heuristics, or None."""
     best: Result[Any] | None = None
+    begun = time.perf_counter()
     for name in registry.problem_of(instance).hints:
+        left = _left(limits, begun)
         entry = registry.method(instance.problem, name)
-        if entry.reason_against(instance, goal.name) is not None:
+        if left.time_s == _NO_TIME or entry.reason_against(instance, goal.name) is not None:
             continue
         try:
-            found = solve(instance, name, objective=goal.name, limits=limits)
-        except RefutedAnswerError:
+            found = solve(instance, name, objective=goal.name, limits=left)
+        except DloptError:
             continue  # a hint is only a help
         if found.status is Status.OPTIMAL:
             return found.solution
@@ -225,6 +274,14 @@ def _hint(instance: Header, goal: Objective, limits: Limits) -> Any:
         ):
             best = found
     return None if best is None else best.solution
+
+
+def _left(limits: Limits, begun: float) -> Limits:
+    """Return the limits with what is left of the time, or hardly any if it is spent."""
+    if limits.time_s is None:
+        return limits
+    left = limits.time_s - (time.perf_counter() - begun)
+    return replace(limits, time_s=max(left, _NO_TIME))
 
 
 def _valid(instance: Header, hint: Any) -> Any:
@@ -239,9 +296,9 @@ def _valid(instance: Header, hint: Any) -> Any:
     return hint
 
 
-def _behind(found: Result[Any], reference: Result[Any] | None) -> float | None:
+def _behind(found: Result[Any] | None, reference: Result[Any] | None) -> float | None:
     """Return how far a value lies behind the proven optimum, or behind the bound."""
-    if reference is None or found.value is None or isinstance(found.value, tuple):
+    if reference is None or found is None or found.value is None or isinstance(found.value, tuple):
         return None
     optimal = reference.status is Status.OPTIMAL
     best = reference.value if optimal else reference.bound

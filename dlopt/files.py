@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -100,14 +101,14 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
     except UnicodeDecodeError as error:
         fault = Fault("", MISSING, f"is no JSON: not UTF-8 at byte {error.start}")
         raise InvalidInstanceError([fault], source) from error
-    repeated: list[Fault] = []
+    repeated: list[tuple[dict[str, Any], str]] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         data = dict(pairs)
         if len(data) < len(pairs):
             counts = Counter(key for key, _ in pairs)
             twice = sorted(key for key, count in counts.items() if count > 1)
-            repeated.extend(Fault(key, MISSING, "is given twice") for key in twice)
+            repeated.extend((data, key) for key in twice)
         return data
 
     parse_float: Callable[[str], Fraction | float] = arithmetic.parse if exact_numbers else float
@@ -116,9 +117,28 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
     except json.JSONDecodeError as error:
         rule = f"is no JSON: {error.msg} in line {error.lineno}, column {error.colno}"
         raise InvalidInstanceError([Fault("", MISSING, rule)], source) from error
-    except (ValueError, RecursionError) as error:
-        fault = Fault("", MISSING, f"is no JSON: {str(error) or 'nested too deeply'}")
+    except RecursionError as error:
+        fault = Fault("", MISSING, "is no JSON: nested too deeply")
+        raise InvalidInstanceError([fault], source) from error
+    except ValueError as error:  # of an integer; a decimal is read whatever its length
+        most = sys.get_int_max_str_digits()
+        fault = Fault("", MISSING, f"has a number that is too long: more than {most} digits")
         raise InvalidInstanceError([fault], source) from error
     if repeated:
-        raise InvalidInstanceError(repeated, source)
+        paths = dict(_paths(data, ""))
+        faults = [
+            Fault(paths.get(id(at), "") + key, MISSING, "is given twice") for at, key in repeated
+        ]
+        raise InvalidInstanceError(faults, source)
     return data
+
+
+def _paths(data: Any, path: str) -> Iterator[tuple[int, str]]:
+    """Yield every object in JSON data by its identity, with the path that its fields begin with."""
+    if isinstance(data, dict):
+        yield id(data), path and f"{path}."
+        for key, value in data.items():
+            yield from _paths(value, f"{path}.{key}" if path else key)
+    elif isinstance(data, list):
+        for index, value in enumerate(data):
+            yield from _paths(value, f"{path}[{index}]")

@@ -12,10 +12,11 @@ from fractions import Fraction
 from typing import Any, cast
 
 from dlopt import arithmetic
-from dlopt.arithmetic import Number
+from dlopt.arithmetic import EXACT, Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.files import load_json, replacing, to_text
 from dlopt.problems.records import HEADER_FIELDS, Header, Record, examine, floating
+from dlopt.referee import default_tolerance
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, Result, Status, Value, Violation
 from dlopt.version import __version__
@@ -127,9 +128,9 @@ def result_to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
         "method": result.method,
         "status": str(result.status),
         "objective": result.objective,
-        "value": _value(result.value),
-        "bound": _value(result.bound),
-        "gap": _value(result.gap),
+        "value": value_to_data(result.value),
+        "bound": value_to_data(result.bound),
+        "gap": value_to_data(result.gap),
         "plan_class": result.plan_class,
         "reason": result.reason,
         "runtime_s": result.runtime_s,
@@ -148,10 +149,17 @@ def violation_to_data(violation: Violation) -> dict[str, Any]:
     return {
         "kind": violation.kind,
         "resource": violation.resource,
-        "start": _value(violation.start),
-        "end": _value(violation.end),
-        "amount": _value(violation.amount),
+        "start": value_to_data(violation.start),
+        "end": value_to_data(violation.end),
+        "amount": value_to_data(violation.amount),
     }
+
+
+def value_to_data(value: Value | None) -> Any:
+    """Return what an objective is worth as plain data."""
+    if isinstance(value, tuple):
+        return [arithmetic.to_json(level) for level in value]
+    return None if value is None else arithmetic.to_json(value)
 
 
 def read_plan(
@@ -200,7 +208,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     values: dict[str, Value | None] = {}
     for key in ("value", "bound"):
         values[key] = _read_value(data.get(key), key, levels, faults)
-    tolerance = data.get("tolerance", 0)
+    tolerance = data.get("tolerance", EXACT)
     if type(tolerance) not in (int, float, Fraction) or not 0 <= tolerance < 1:
         faults.append(Fault("tolerance", tolerance, "must be a number in [0, 1)"))
     solution = None
@@ -210,6 +218,8 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         solution = None if wrong else module.Solution(**values_found)
     if faults:
         raise InvalidInstanceError(faults, source)
+    if "tolerance" not in data and solution is not None:  # written by hand
+        tolerance = default_tolerance(instance, solution)
     return Result(
         Status(data["status"]),
         solution=solution,
@@ -256,12 +266,6 @@ def _envelope(data: Mapping[str, Any]) -> tuple[str | None, tuple[Fault, ...]]:
         rule = "is missing" if version is MISSING else f"must be {VERSION}"
         faults.append(Fault("version", version, rule))
     return (stem if isinstance(stem, str) else None), tuple(faults)
-
-
-def _value(value: Value | None) -> Any:
-    if isinstance(value, tuple):
-        return [arithmetic.to_json(level) for level in value]
-    return None if value is None else arithmetic.to_json(value)
 
 
 def _read_value(value: Any, path: str, levels: int, faults: list[Fault]) -> Value | None:

@@ -7,6 +7,7 @@ them; only a method that is known to be flawed may leave here with violations.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
@@ -44,6 +45,9 @@ class RefutedAnswerError(SolverError):
         self.instance = instance
         self.result = result
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.instance, self.result)
+
 
 def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[Violation, ...]:
     """Return every way in which a plan breaks the rules of its problem.
@@ -54,7 +58,13 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     plan : Solution or Result
         Of a result, its value, bound and status are checked too.
     tolerance : float, optional
-        Relative; by default the result's, or 0.
+        Relative; by default the result's. For a plan alone it is 0, or 1e-9 where a number of
+        instance or plan is a float.
+
+    Raises
+    ------
+    NotApplicableError
+        If the plan is none of the instance's problem, or the tolerance not in [0, 1).
 
     Examples
     --------
@@ -65,16 +75,14 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     ...     print(violation)
     not-ready on node 0 in [0, 2] by 2
     """
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise NotApplicableError(f"the tolerance must lie in [0, 1), got {tolerance}")
+    allowed = tolerance_of(instance, plan, tolerance)
     module = registry.problem_of(instance).module
     if not isinstance(plan, Result):
-        return tuple(module.violations(instance, plan, tolerance or 0))
+        return tuple(module.violations(instance, plan, allowed))
     if (plan.solution is not None) != (plan.status in WITH_PLAN):
         return (Violation("status", str(plan.status)),)
     if plan.solution is None:
         return ()
-    allowed = plan.tolerance if tolerance is None else tolerance
     found = tuple(module.violations(instance, plan.solution, allowed))
     if plan.objective not in module.OBJECTIVES:
         return (*found, Violation("unknown-objective", plan.objective or "none"))
@@ -90,6 +98,72 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     elif plan.status is Status.OPTIMAL and (bound is None or _off(bound, value) > exact(SOLVER)):
         found += (Violation("status", str(plan.status)),)
     return found
+
+
+def tolerance_of(instance: Header, plan: Any, tolerance: float | None = None) -> float:
+    """Return the relative tolerance by which `check` checks a plan, see there."""
+    module = registry.problem_of(instance).module
+    solution = plan.solution if isinstance(plan, Result) else plan
+    nothing = isinstance(plan, Result) and solution is None
+    if not nothing and not isinstance(solution, module.Solution):
+        kind = f"{type(solution).__module__}.{type(solution).__qualname__}"
+        text = f"a plan of {instance.problem} is a {module.Solution.__module__}.Solution"
+        raise NotApplicableError(f"{text}, not a {kind.removeprefix('builtins.')}")
+    if tolerance is not None:
+        if not 0 <= tolerance < 1:
+            raise NotApplicableError(f"the tolerance must lie in [0, 1), got {tolerance}")
+        return tolerance
+    return plan.tolerance if isinstance(plan, Result) else default_tolerance(instance, plan)
+
+
+def default_tolerance(instance: Header, solution: Any) -> float:
+    """Return 0 for a plan in exact numbers, and what formulas in floats are held to for others.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.iit import Chunk, Instance, Solution
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (2,), load=1)
+    >>> default_tolerance(instance, Solution((Chunk(0, 1.0, 2, 3, 3, 4),)))
+    1e-09
+    """
+    rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(solution))
+    return EXACT if rational else FLOATING
+
+
+def values_of(instance: Header, solution: Any) -> dict[str, Value]:
+    """Return what a plan is worth by every objective that can be said of it.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.iit import Chunk, Instance, Solution
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
+    >>> values_of(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),)))
+    {'completion': 2, 'nodes': 1}
+    """
+    rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(solution))
+    worth = {
+        name: _worth(instance, solution, name)
+        for name in registry.problem_of(instance).module.OBJECTIVES
+    }
+    return {name: _in_kind(value, rational) for name, value in worth.items() if value is not None}
+
+
+def misfit(stem: str, answer: object) -> str | None:
+    """Return why something is no answer that can be judged, or None if it is one."""
+    if not isinstance(answer, Result):
+        return f"it returned a {type(answer).__name__}, not a Result"
+    kind = registry.problem(stem).module.Solution
+    if not isinstance(answer.status, Status):
+        return f"its status is {answer.status!r}, not a Status"
+    if answer.solution is not None and not isinstance(answer.solution, kind):
+        return f"its solution is a {type(answer.solution).__name__}, not a Solution of {stem}"
+    for name, value in (("value", answer.value), ("bound", answer.bound)):
+        levels = () if value is None else _levels(value)
+        if not all(isinstance(level, numbers.Real) for level in levels):
+            return f"its {name} is no number: {value!r}"
+    return None
 
 
 def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any]) -> Result[Any]:

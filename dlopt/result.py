@@ -52,7 +52,9 @@ class Limits:
     Parameters
     ----------
     time_s : float, optional
-        Seconds of wall-clock time. An answer under a time limit may differ between runs.
+        Seconds of wall-clock time. An answer under a time limit may differ between runs. Of an
+        exact method it covers the heuristics too whose plans it starts from; checking the answer
+        comes on top, and a heuristic alone is not cut short.
     work : int, optional
         Deterministic units of work: branch-and-bound nodes, iterations.
     threads : int
@@ -63,7 +65,7 @@ class Limits:
     Raises
     ------
     NotApplicableError
-        If a limit is negative or no number.
+        If a limit is negative or no number; each that is wrong is named.
     """
 
     time_s: float | None = None
@@ -72,14 +74,28 @@ class Limits:
     gap: float = 0.0
 
     def __post_init__(self) -> None:
-        good = (
-            (self.time_s is None or (_is_number(self.time_s) and self.time_s > 0))
-            and (self.work is None or (type(self.work) is int and self.work > 0))
-            and (type(self.threads) is int and self.threads >= 1)
-            and (_is_number(self.gap) and 0 <= self.gap < float("inf"))
-        )
-        if not good:
-            raise NotApplicableError(f"limits must be positive numbers: {self}")
+        time, work, threads, gap = self.time_s, self.work, self.threads, self.gap
+        rules = {
+            "time_s (--time-limit) must be a positive number": (
+                time,
+                time is None or (_is_number(time) and time > 0),
+            ),
+            "work (--work) must be a positive integer": (
+                work,
+                work is None or (type(work) is int and work > 0),
+            ),
+            "threads (--threads) must be a positive integer": (
+                threads,
+                type(threads) is int and threads >= 1,
+            ),
+            "gap (--gap) must be a finite number, not negative": (
+                gap,
+                _is_number(gap) and 0 <= gap < float("inf"),
+            ),
+        }
+        wrong = [f"{rule}, got {value!r}" for rule, (value, good) in rules.items() if not good]
+        if wrong:
+            raise NotApplicableError("limits: " + "; ".join(wrong))
 
 
 NO_LIMITS = Limits()
@@ -167,7 +183,7 @@ class Result(Generic[SolutionT]):
     tolerance : float
         The relative tolerance under which the plan was checked; 0 is exact.
     runtime_s : float, optional
-        Seconds; not part of equality.
+        Seconds of the method alone, without hint and check; not part of equality.
     method : str
     seed : int
     plan_class : PlanClass, optional

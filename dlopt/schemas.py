@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 from typing import Any
 
 from dlopt.io import VERSION
@@ -17,13 +19,17 @@ _NUMBER = (
 def instance_schema(stem: str) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of the instance files of a problem.
 
-    It is generated from the records: the annotations that check a file also describe it. Rules
-    between fields, such as the length of a list, are checked on reading only.
+    It is generated from the records: the annotations that check a file also describe it, and
+    their docstrings say what a field means. Rules between fields, such as the length of a list,
+    are checked on reading only.
 
     Examples
     --------
-    >>> instance_schema("iit")["required"]
+    >>> schema = instance_schema("iit")
+    >>> schema["required"]
     ['problem', 'version', 'cluster', 'ready_times', 'load']
+    >>> schema["properties"]["ready_times"]["description"]
+    'When each node becomes free.'
     """
     from pydantic import TypeAdapter
     from pydantic.json_schema import GenerateJsonSchema
@@ -32,13 +38,19 @@ def instance_schema(stem: str) -> dict[str, Any]:
         """Records take no unknown fields, and any number may be a text ``p/q``."""
 
         def dataclass_schema(self, schema: Any) -> Any:
-            return {**super().dataclass_schema(schema), "additionalProperties": False}
+            made, record = super().dataclass_schema(schema), schema["cls"]
+            made["description"] = inspect.getdoc(record).partition("\n\n")[0]  # type: ignore[union-attr]
+            meant = _meanings(record)
+            for name, described in made["properties"].items():
+                if meant.get(name):
+                    described["description"] = meant[name]
+            return {**made, "additionalProperties": False}
 
     module = problem(stem).module
     made = TypeAdapter(module.Instance).json_schema(schema_generator=_Strict)
     made["properties"] = {
-        "problem": {"const": stem},
-        "version": {"const": VERSION},
+        "problem": {"const": stem, "description": "Which problem this is an instance of."},
+        "version": {"const": VERSION, "description": "Version of the file format."},
         **made["properties"],
     }
     made["required"] = ["problem", "version", *made["required"]]
@@ -49,8 +61,42 @@ def instance_schema(stem: str) -> dict[str, Any]:
     return dict(described)
 
 
+def parameters(docstring: str | None) -> dict[str, str]:
+    """Return what the Parameters section of a numpydoc docstring says of each name.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> parameters(Cluster.__doc__)["theta_cm"]
+    'Set-up time of each transmission and of each computation.'
+    """
+    found: dict[str, list[str]] = {}
+    names: list[str] = []
+    _, _, section = inspect.cleandoc(docstring or "").partition("Parameters\n----------\n")
+    lines = section.splitlines()
+    for line, following in itertools.zip_longest(lines, lines[1:], fillvalue=""):
+        if following.startswith("---"):  # the title of the next section
+            break
+        if line.startswith(" "):
+            for name in names:
+                found[name].append(line.strip())
+        elif line:
+            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+            found |= {name: [] for name in names}
+    return {name: " ".join(told).replace("``", "`") for name, told in found.items()}
+
+
+def _meanings(record: type) -> dict[str, str]:
+    """Return what each field of a record means, by the docstring of the class that declares it."""
+    meant: dict[str, str] = {}
+    for declaring in reversed(record.__mro__):
+        told, own = parameters(declaring.__doc__), vars(declaring).get("__annotations__", {})
+        meant |= {name: told.get(name, "") for name in own}
+    return meant
+
+
 def _numbers_as_text(node: Any) -> Any:
-    """Say of every fraction in a schema how it is written, and drop docstrings made for code."""
+    """Say of every fraction in a schema how it is written."""
     if isinstance(node, list):
         return [_numbers_as_text(item) for item in node]
     if not isinstance(node, dict):
@@ -58,8 +104,4 @@ def _numbers_as_text(node: Any) -> Any:
     if node.get("type") == "string" and "fraction" in str(node.get("format", "")):
         return {"type": "string", "pattern": _NUMBER}
     limits = {"ge": "minimum", "gt": "exclusiveMinimum"}
-    return {
-        limits.get(key, key): _numbers_as_text(value)
-        for key, value in node.items()
-        if not (key == "description" and isinstance(value, str))
-    }
+    return {limits.get(key, key): _numbers_as_text(value) for key, value in node.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -135,10 +136,18 @@ def test_an_interrupt_ends_a_comparison(own: Any) -> None:
             compare(THREE, ["own", "opr"])
 
 
-def test_a_hint_that_fails_is_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refuted_answer_travels_between_processes(own: Any) -> None:
+    own(lambda instance, **_: valid(solution=HALF))
+    error = compare(THREE, ["own"]).rows[0].error
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) and again.instance == THREE and again.result == error.result
+
+
+@pytest.mark.parametrize("error", [ValueError("boom"), NotApplicableError("not here")])
+def test_a_hint_that_fails_is_no_hint(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
     for name in registry.problem("iit").hints:
         del registry._METHODS["iit", name]
-        registry.register("iit", name, raising(ValueError("boom")))
+        registry.register("iit", name, raising(error))
     found = solve(THREE)
     assert found.status is Status.OPTIMAL and found.value == BEST

@@ -21,12 +21,13 @@ def _run() -> int:
     import typer
 
     from dlopt.cli.commands import app
-    from dlopt.cli.console import Exit, ReaderGoneError, err, still_working, tell
+    from dlopt.cli.console import Exit, discard_output, err, still_working, tell, unread
     from dlopt.errors import DloptError
 
     try:
         code = app(standalone_mode=False)
-        sys.stdout.flush()
+        with unread():
+            sys.stdout.flush()
     except DloptError as error:
         code = tell(error)
     except _usage_error() as error:
@@ -37,12 +38,9 @@ def _run() -> int:
     except MemoryError:
         err.print("error: out of memory")
         code = Exit.NO_ANSWER
-    except (ReaderGoneError, BrokenPipeError):
-        _discard_output()
-        code = Exit.DONE
     except OSError as error:
         err.print(f"error: {error.strerror or error}", markup=False)
-        _discard_output()
+        discard_output()
         code = Exit.BAD_INPUT
     if code == Exit.INTERRUPTED:  # typer itself turns Ctrl-C into this code
         err.print("interrupted")
@@ -59,11 +57,6 @@ def _open_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _discard_output() -> None:
-    """Keep Python from complaining, when it flushes at exit, of what cannot be written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _usage_error() -> Any:

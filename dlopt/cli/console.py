@@ -18,7 +18,7 @@ from dlopt.api import RefutedAnswerError
 from dlopt.arithmetic import is_exact
 from dlopt.errors import DloptError, SolverError
 from dlopt.files import to_text
-from dlopt.io import instance_to_data, result_to_data, write
+from dlopt.io import instance_hash, instance_to_data, result_to_data, write
 from dlopt.problems.records import Header, numbers_of
 from dlopt.result import Result, Status
 
@@ -34,13 +34,9 @@ MANY_NUMBERS = 2_000
 _WORKER = "dlopt-worker"
 
 
-class ReaderGoneError(Exception):
-    """Whoever read standard output has closed it, as ``head`` does."""
-
-
 class _Output(Console):
     def on_broken_pipe(self) -> None:
-        raise ReaderGoneError
+        discard_output()
 
 
 out = _Output(highlight=False)
@@ -73,19 +69,35 @@ def code_of(result: Result[Any]) -> Exit:
 
 def print_json(data: Any) -> None:
     """Print JSON, and nothing else, on standard output."""
-    try:
+    with unread():
         sys.stdout.write(to_text(data))
         sys.stdout.flush()
-    except BrokenPipeError as error:
-        raise ReaderGoneError from error
 
 
-def tell(error: DloptError) -> Exit:
+@contextlib.contextmanager
+def unread() -> Iterator[None]:
+    """Go on if whoever read standard output has closed it, as ``head`` does.
+
+    What a command found, and thus its exit code, does not depend on who listens.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        discard_output()
+
+
+def discard_output() -> None:
+    """Let what is still written on standard output be lost, even as Python flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def tell(error: DloptError, where: str = "") -> Exit:
     """Print an error as one message, and return its exit code; a refuted answer is saved."""
     err.print("[red]error:[/red] ", end="")
-    err.print(str(error), markup=False)
+    err.print(f"{where}{error}", markup=False)
     if isinstance(error, RefutedAnswerError):
-        name = f"dlopt-refuted-{error.result.method.replace(':', '-')}.json"
+        method = error.result.method.replace(":", "-")
+        name = f"dlopt-refuted-{method}-{instance_hash(error.instance)[:8]}.json"
         with contextlib.suppress(ValueError):  # the path cannot be written, or it has no numbers
             result = result_to_data(error.instance, error.result)
             write({"instance": instance_to_data(error.instance), "result": result}, name)

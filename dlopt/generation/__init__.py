@@ -4,10 +4,31 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from typing import Any
+import math
+from dataclasses import dataclass
+from typing import Any, get_type_hints
 
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.registry import problem
+from dlopt.schemas import parameters as documented
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a family: its name, its default, and what it means."""
+
+    name: str
+    default: Any
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family of instances: its name, what it is, and its parameters."""
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...]
 
 
 def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any:
@@ -53,7 +74,21 @@ def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any
     except DloptError:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:
-        raise NotApplicableError(f"family {family}: a parameter does not fit: {error}") from error
+        wrong = _unfit(function, parameters)
+        told = ", ".join(f"{name}={parameters[name]}" for name in wrong) or "a parameter"
+        text = f"family {family}: {told} {'do' if len(wrong) > 1 else 'does'} not fit: {error}"
+        raise NotApplicableError(text) from error
+
+
+def _unfit(function: Any, parameters: dict[str, Any]) -> list[str]:
+    """Return the parameters that are of another type than the function asks for, or not finite."""
+    kinds = get_type_hints(function)
+
+    def fits(name: str, value: Any) -> bool:
+        finite = not isinstance(value, float) or math.isfinite(value)
+        return isinstance(value, kinds[name]) and finite
+
+    return [name for name, value in parameters.items() if not fits(name, value)]
 
 
 def families(stem: str) -> dict[str, Any]:
@@ -61,3 +96,25 @@ def families(stem: str) -> dict[str, Any]:
     module = importlib.import_module(f"dlopt.generation.{problem(stem).stem}")
     known: dict[str, Any] = module.FAMILIES
     return known
+
+
+def described(stem: str) -> tuple[Family, ...]:
+    """Return the families of a problem with their parameters, as their docstrings tell of them.
+
+    Examples
+    --------
+    >>> [(p.name, p.default) for p in described("iit")[0].parameters[:2]]
+    [('nodes', 16), ('step', 10)]
+    """
+    known = families(stem)
+    shared: dict[str, str] = {}
+    for function in reversed(known.values()):
+        shared |= documented(function.__doc__)
+    found = []
+    for name, function in known.items():
+        own = shared | documented(function.__doc__)
+        wanted = [p for p in inspect.signature(function).parameters.values() if p.name != "seed"]
+        summary = (inspect.getdoc(function) or "").partition("\n")[0].removeprefix("Return ")
+        parameters = tuple(Parameter(p.name, p.default, own.get(p.name, "")) for p in wanted)
+        found.append(Family(name, summary, parameters))
+    return tuple(found)

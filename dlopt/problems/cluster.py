@@ -58,12 +58,14 @@ class Cluster(Record):
     theta_cp: NonNegative = 0
 
     @classmethod
+    def lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return how long lists of costs must be."""
+        return {"tau": known["nodes"], "chi": known["nodes"]} if "nodes" in known else {}
+
+    @classmethod
     def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
-        """Yield the faults between fields: lengths, and nodes that take no time."""
-        nodes, tau, chi = known.get("nodes"), known.get("tau"), known.get("chi")
-        for name, value in (("tau", tau), ("chi", chi)):
-            if nodes is not None and isinstance(value, tuple) and len(value) != nodes:
-                yield Fault(name, len(value), f"must have one entry for each of the {nodes} nodes")
+        """Yield the faults between fields: nodes that take no time."""
+        tau, chi = known.get("tau"), known.get("chi")
         if tau is None or chi is None:
             return
         if not isinstance(tau, tuple) and not isinstance(chi, tuple):

@@ -79,13 +79,14 @@ class Instance(Header):
     absolute_deadline: NonNegative | None = None
 
     @classmethod
+    def lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return how long the list of ready times must be."""
+        return {"ready_times": known["cluster"].nodes} if "cluster" in known else {}
+
+    @classmethod
     def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
-        """Yield the faults between fields: lengths, and a deadline that nothing can meet."""
-        cluster, ready = known.get("cluster"), known.get("ready_times")
-        deadline = known.get("absolute_deadline")
-        if cluster is not None and ready is not None and len(ready) != cluster.nodes:
-            rule = f"must have one entry for each of the {cluster.nodes} nodes"
-            yield Fault("ready_times", len(ready), rule)
+        """Yield the faults between fields: a deadline that nothing can meet."""
+        ready, deadline = known.get("ready_times"), known.get("absolute_deadline")
         if ready is not None and deadline is not None and deadline <= min(ready):
             rule = f"must lie after the first ready time, {shown(min(ready), 15)}"
             yield Fault("absolute_deadline", deadline, rule)

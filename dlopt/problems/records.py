@@ -58,6 +58,14 @@ class Record:
         return ()
 
     @classmethod
+    def lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return which lists must have one entry a node, and how many nodes there are.
+
+        They are counted even where an entry is wrong by itself.
+        """
+        return {}
+
+    @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:
         """Build the record from plain data, as a JSON file gives it.
 
@@ -83,7 +91,21 @@ class Record:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BestKnown(Record):
-    """The best value known of an instance, and what proves it."""
+    """The best value known of an instance, and what proves it.
+
+    Parameters
+    ----------
+    objective : str
+        By which objective.
+    plan_class : {"single", "per-stage", "k", "any"}
+        Of which plans: one chunk per node, one per node and stage, k, or any.
+    value : Number or tuple of Number, optional
+        What the best known plan is worth.
+    bound : Number or tuple of Number, optional
+        What no plan of the class beats.
+    method : str
+        Which method proved it.
+    """
 
     objective: str
     plan_class: Literal["single", "per-stage", "k", "any"]
@@ -94,7 +116,19 @@ class BestKnown(Record):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Header(Record):
-    """What every instance may say of itself; no part of what it is, nor of equality."""
+    """What every instance may say of itself; no part of what it is, nor of equality.
+
+    Parameters
+    ----------
+    name : str
+        What tables and results call the instance.
+    origin : str
+        Where it comes from.
+    units : str
+        What its numbers count, such as seconds.
+    best_known : tuple of BestKnown
+        The best values known, by objective and plan class.
+    """
 
     problem: ClassVar[str]
 
@@ -138,6 +172,12 @@ def examine(
         for key in data
         if key not in checks
     ]
+    told = {fault.path for fault in found}
+    for name, nodes in kind.lengths(values).items():
+        counted = _is_sequence(data.get(name)) and dot + name not in told
+        if counted and len(data[name]) != nodes:
+            rule = f"must have one entry for each of the {nodes} nodes"
+            found.append(Fault(dot + name, len(data[name]), rule))
     for fault in kind.relations(values):
         found.append(dataclasses.replace(fault, path=dot + fault.path))
     return values, tuple(found)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import Any
+from collections import Counter
+from typing import Any, get_args
 
 from dlopt.errors import NotApplicableError
 from dlopt.problems.records import Header
-from dlopt.registry import iit
+from dlopt.registry import admission, iit
 from dlopt.registry.entries import (
     Applies,
     Claim,
@@ -18,7 +19,7 @@ from dlopt.registry.entries import (
     Option,
     Problem,
 )
-from dlopt.result import PlanClass
+from dlopt.result import PLAN_CLASSES, PlanClass
 
 __all__ = [
     "Method",
@@ -32,7 +33,7 @@ __all__ = [
     "stems",
 ]
 
-_TABLES = (iit,)
+_TABLES = (iit, admission)
 _PROBLEMS: dict[str, Problem] = {table.PROBLEM.stem: table.PROBLEM for table in _TABLES}
 _METHODS: dict[tuple[str, str], Method] = {
     (entry.stem, entry.name): entry for table in _TABLES for entry in table.METHODS
@@ -138,11 +139,30 @@ def register(
     Raises
     ------
     NotApplicableError
-        If the problem does not exist, the name is not kebab-case, or taken by another function.
+        If the problem does not exist, the name is not kebab-case, or taken by another function;
+        if the function cannot be called, or an objective, option or word does not exist.
     """
     module: Any = problem(stem).module
-    if re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*(:literal(-[a-z0-9]+)*)?", name) is None:
+    kebab = r"[a-z0-9]+(-[a-z0-9]+)*(:literal(-[a-z0-9]+)*)?"
+    if not isinstance(name, str) or re.fullmatch(kebab, name) is None:
         raise NotApplicableError(f"method names are kebab-case, got {name!r}")
+    if not callable(function):
+        raise NotApplicableError(f"a method is a function, not a {type(function).__name__}")
+    for what, word, words in (
+        ("kind", kind, get_args(Kind)),
+        ("claim", claim, get_args(Claim)),
+        ("plan_class", plan_class, PLAN_CLASSES),
+    ):
+        if word not in words:
+            raise NotApplicableError(f"{what} must be one of {', '.join(words)}, got {word!r}")
+    goals = tuple(module.OBJECTIVES) if objectives is None else _names("objectives", objectives)
+    for goal in goals:
+        if goal not in module.OBJECTIVES:
+            known = ", ".join(module.OBJECTIVES)
+            raise NotApplicableError(f"{stem} has no objective {goal!r} (known: {known})")
+    if not goals:
+        raise NotApplicableError("objectives must name one at least")
+    _names("options", tuple(option.name for option in options))
     taken = _METHODS.get((stem, name))
     if taken is not None and taken.target is not function:
         raise NotApplicableError(f"{stem} already has a method {name!r}")
@@ -153,7 +173,7 @@ def register(
         source=source,
         claim=claim,
         plan_class=plan_class,
-        objectives=objectives or tuple(module.OBJECTIVES),
+        objectives=goals,
         target=function,
         applies=applies,
         options=options,
@@ -161,3 +181,13 @@ def register(
     )
     _METHODS[stem, name] = entry
     return entry
+
+
+def _names(what: str, names: object) -> tuple[str, ...]:
+    """Return names that are given as a tuple or list of texts, each once."""
+    if not isinstance(names, tuple | list) or not all(isinstance(name, str) for name in names):
+        raise NotApplicableError(f"{what} must be a tuple of names, got {names!r}")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise NotApplicableError(f"{what} must not name {twice[0]!r} twice")
+    return tuple(names)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
-from dlopt.errors import NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.result import Objective, PlanClass, Result, Violation
 
 Kind: TypeAlias = Literal["heuristic", "exact", "bound"]
@@ -156,13 +157,33 @@ class Method:
         return function
 
     def reason_against(self, instance: Any, objective: str | None = None) -> str | None:
-        """Return why the method cannot be used on an instance, or None if it can."""
+        """Return why the method cannot be used on an instance, or None if it can.
+
+        Raises
+        ------
+        SolverError
+            If the method's own `applies` fails.
+        """
         if objective is not None and objective not in self.objectives:
             return f"it does not know the objective {objective}"
         if self.applies is None:
             return None
-        applies: Applies = _resolve(self.applies)
-        return applies(instance)
+        with self.guard():
+            applies: Applies = _resolve(self.applies)
+            return applies(instance)
+
+    @contextlib.contextmanager
+    def guard(self) -> Iterator[None]:
+        """Turn whatever fails in the method's own code into an error that names the method.
+
+        What dlopt raises on purpose passes, and so does what no method is to blame for.
+        """
+        try:
+            yield
+        except (DloptError, MemoryError):
+            raise
+        except Exception as error:
+            raise SolverError(f"{self.name} failed: {type(error).__name__}: {error}") from error
 
     def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the given options in their types.

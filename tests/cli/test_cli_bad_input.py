@@ -23,8 +23,20 @@ TEXTS = {
     "a list": ("[1]", "must be a JSON object"),
     "a number": ("1", "must be a JSON object"),
     "nested": ("[" * 100_000, "is no JSON"),
-    "long": ('{"load": ' + "9" * 5000 + "}", "is no JSON"),
+    "long": (
+        '{"load": ' + "9" * 5000 + "}",
+        "has a number that is too long: more than 4300 digits",
+    ),
     "twice": ('{"problem": "iit", "problem": "iit"}', "problem: is given twice"),
+    "twice in a list": ('{"best_known": [1, {"a": 1, "a": 2}]}', "best_known[1].a: is given twice"),
+    "wrong entry and length": (
+        json.dumps(THREE | {"ready_times": [0, -1]}),
+        "ready_times: must have one entry for each of the 3 nodes, got 2",
+    ),
+    "wrong cost and length": (
+        json.dumps(THREE | {"cluster": {"nodes": 3, "tau": [1, -1], "chi": 2}}),
+        "cluster.tau: must have one entry for each of the 3 nodes, got 2",
+    ),
     "NaN": (json.dumps(THREE | {"load": float("nan")}), "load: must be a finite number"),
     "infinity": (json.dumps(THREE | {"load": float("inf")}), "load: must be a finite number"),
     "huge": (json.dumps(THREE | {"load": "1e5000"}), "load: must be a finite number"),

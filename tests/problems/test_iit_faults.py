@@ -262,6 +262,7 @@ def test_constructors_check_too() -> None:
         "ready_times[1]",
         "load",
         "absolute_deadline",
+        "ready_times",
     ]
     with pytest.raises(InvalidInstanceError, match=r"^chi: is missing|^nodes: must be an integer"):
         Cluster(1.0, 1, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -123,6 +123,7 @@ class Instance(Header):
         """Yield the faults between fields: order, identities, lengths and references."""
         tasks, now, cluster = known.get("tasks", ()), known.get("now"), known.get("cluster")
         yield from _task_faults(tasks, now)
+        arrivals = {task.id: task.arrival for task in tasks}
         ready, committed = known.get("ready_times"), known.get("committed", ())
         if cluster is not None and ready and len(ready) != cluster.nodes:
             rule = f"must have one entry for each of the {cluster.nodes} nodes"
@@ -133,7 +134,11 @@ class Instance(Header):
                 rule = f"must be one of the nodes 0 to {cluster.nodes - 1}"
                 yield Fault(f"{path}.node", chunk.node, rule)
             if now is not None and chunk.start > now:
-                yield Fault(f"{path}.start", chunk.start, f"must not lie after now, {shown(now)}")
+                rule = f"must not lie after now, {shown(now, 15)}"
+                yield Fault(f"{path}.start", chunk.start, rule)
+            if chunk.start < arrivals.get(chunk.task, 0):
+                rule = f"must not lie before the task arrives, {shown(arrivals[chunk.task], 15)}"
+                yield Fault(f"{path}.start", chunk.start, rule)
             if chunk.end < chunk.start:
                 yield Fault(f"{path}.end", chunk.end, "must not lie before the start")
 
@@ -154,23 +159,12 @@ class Instance(Header):
     @property
     def channel_free(self) -> Any:
         """When the channel can be used: from `now` on, ready, and done with what is committed."""
-        cluster = self.cluster
-        sent = [
-            chunk.start + cluster.theta_cm + chunk.load * cluster.tau_of(chunk.node)
-            for chunk in self.committed
-        ]
-        return max((self.now, self.channel_ready, *sent))
+        return channel_free_of(self, _itself)
 
     @property
     def remaining(self) -> dict[str, Any]:
         """What of each task's load is still to be planned, by the task's identity."""
-        done: dict[str, Any] = defaultdict(int)
-        for chunk in self.committed:
-            done[chunk.task] += chunk.load
-        return {
-            task.id: max(task.load - done[task.id], 0) if task.remaining is None else task.remaining
-            for task in self.tasks
-        }
+        return remaining_of(self, _itself)
 
     @property
     def promised(self) -> frozenset[str]:
@@ -265,7 +259,38 @@ def faults(data: object) -> tuple[Fault, ...]:
     tasks[1].id: must be given to one task only, got 'a'
     tasks[1].arrival: must not lie before the arrival of the task before, 3, got 1
     """
+    if isinstance(data, Mapping):
+        data = {"now": 0, **data}  # what is wrong beside the default is a fault too
     return records.examine(Instance, data)[1]
+
+
+def channel_free_of(instance: Instance, number: Callable[[Number], Any]) -> Any:
+    """Return when the channel can be used, computed in the numbers that `number` makes."""
+    cluster = instance.cluster
+    sent = [
+        number(chunk.start)
+        + number(cluster.theta_cm)
+        + number(chunk.load) * number(cluster.tau_of(chunk.node))
+        for chunk in instance.committed
+    ]
+    return max((number(instance.now), number(instance.channel_ready), *sent))
+
+
+def remaining_of(instance: Instance, number: Callable[[Number], Any]) -> dict[str, Any]:
+    """Return what is still to be planned, computed in the numbers that `number` makes."""
+    done: dict[str, Any] = defaultdict(int)
+    for chunk in instance.committed:
+        done[chunk.task] += number(chunk.load)
+    return {
+        task.id: max(number(task.load) - done[task.id], 0)
+        if task.remaining is None
+        else number(task.remaining)
+        for task in instance.tasks
+    }
+
+
+def _itself(number: Number) -> Any:
+    return number
 
 
 def _task_faults(tasks: tuple[Task, ...], now: Number | None) -> Iterable[Fault]:
@@ -275,7 +300,7 @@ def _task_faults(tasks: tuple[Task, ...], now: Number | None) -> Iterable[Fault]
         seen[task.id] += 1
         if not task.id:
             yield Fault(f"tasks[{index}].id", task.id, "must not be empty")
-        if seen[task.id] == 2:
+        if seen[task.id] > 1:
             yield Fault(f"tasks[{index}].id", task.id, "must be given to one task only")
         if before is not None and task.arrival < before:
             rule = f"must not lie before the arrival of the task before, {shown(before, 15)}"

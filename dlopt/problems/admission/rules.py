@@ -9,7 +9,15 @@ from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import exact
-from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
+from dlopt.problems.admission.data import (
+    Chunk,
+    Decision,
+    Instance,
+    Solution,
+    Task,
+    channel_free_of,
+    remaining_of,
+)
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
@@ -94,10 +102,10 @@ class _Rules:
         for chunk in chunks:
             parts[chunk.task].append(chunk)
             yield from self._chunk(tasks[chunk.task], chunk)
-        remaining = self.instance.remaining
+        remaining = remaining_of(self.instance, exact)
         for task in self.instance.tasks:
             if task.id in said:
-                left = exact(remaining[task.id])
+                left = remaining[task.id]
                 yield from self._served(task, said[task.id], parts[task.id], left)
 
     def _decisions(self, tasks: dict[str, Task]) -> Iterator[Violation]:
@@ -124,7 +132,7 @@ class _Rules:
                 yield Violation("decision-time", f"task {decision.task}", at, amount=off)
 
     def _channel(self, chunks: list[Chunk]) -> Iterator[Violation]:
-        free = exact(self.instance.channel_free)
+        free = channel_free_of(self.instance, exact)
         sends = [(exact(c.transmission_start), exact(c.transmission_end)) for c in chunks]
         first = min(sends, default=None)
         if first is not None and free - first[0] > self._late(first[0]):

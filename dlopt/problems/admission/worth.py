@@ -37,8 +37,8 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
         their deadlines nevertheless. ``accepted-load``: the load of these. ``reject-ratio``:
         rejected tasks by all tasks. ``utilization``: the share of the time of all nodes, from
         the first arrival (or `now`) to the last absolute deadline, in which they receive or
-        compute. ``misses``: tasks accepted without a promise that end after their
-        deadlines.
+        compute chunks of the plan. ``misses``: tasks accepted without a promise that end after
+        their deadlines.
 
     Examples
     --------
@@ -55,8 +55,7 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
     if name == "accepted-load":
         return simplest(sum((exact(task.load) for task in worth.served), Fraction(0)))
     if name == "reject-ratio":
-        rejected = sum(not decision.accepted for decision in solution.decisions)
-        return Fraction(rejected, len(instance.tasks))
+        return Fraction(len(worth.rejected), len(instance.tasks))
     if name == "utilization":
         return worth.utilization()
     if name == "misses":
@@ -73,6 +72,7 @@ class _Worth:
         self.said = {decision.task: decision for decision in solution.decisions}
         known = [task for task in instance.tasks if task.id in self.said]
         self.accepted = [task for task in known if self.said[task.id].accepted]
+        self.rejected = [task for task in known if not self.said[task.id].accepted]
 
     @cached_property
     def ends(self) -> dict[str, Fraction]:
@@ -98,8 +98,11 @@ class _Worth:
         last = max(exact(task.arrival) + exact(task.deadline) for task in tasks)
         if last <= first:
             return Fraction(0)
-        held = sum(
-            exact(chunk.computation_end) - exact(chunk.transmission_start)
-            for chunk in self.solution.chunks
-        )
-        return held / (self.instance.cluster.nodes * (last - first))
+        busy = Fraction(0)
+        for chunk in self.solution.chunks:
+            for start, end in (
+                (chunk.transmission_start, chunk.transmission_end),
+                (chunk.computation_start, chunk.computation_end),
+            ):
+                busy += max(min(exact(end), last) - max(exact(start), first), Fraction(0))
+        return busy / (self.instance.cluster.nodes * (last - first))
