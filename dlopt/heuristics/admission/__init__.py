@@ -1,0 +1,1 @@
+"""Admission control of divisible loads: the framework, its algorithms, and the engine."""

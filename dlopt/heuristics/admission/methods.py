@@ -1,0 +1,83 @@
+"""The algorithms as registered methods: a whole stream at once.
+
+The method ``edf-opr-mn`` is the function `edf_opr_mn` of this module, ``mcdf:literal`` is
+`mcdf_literal`; they all submit the tasks of an instance to
+:class:`dlopt.heuristics.admission.engine.Admission`, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.engine import Admission, PromiseError
+from dlopt.problems.admission import Instance, Solution, default_objective
+from dlopt.problems.admission import objective as worth
+from dlopt.result import NO_LIMITS, Limits, Result, Status
+
+
+def stream(
+    algorithm: str,
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Result[Solution]:
+    """Decide on the tasks of an instance in the order of their arrivals.
+
+    Returns
+    -------
+    Result
+        ``FEASIBLE``, or ``UNKNOWN`` if the algorithm finds no plan for the tasks that the
+        instance has promised already.
+    """
+    goal = objective or default_objective(instance)
+    try:
+        engine = Admission.of(instance, algorithm)
+    except PromiseError as error:
+        return Result(Status.UNKNOWN, objective=goal, plan_class="single", reason=str(error))
+    for task in instance.tasks:
+        if task.id not in instance.promised:
+            engine.submit(task)
+    plan = engine.plan()
+    rejected = next((d.reason for d in plan.decisions if not d.accepted), None)
+    return Result(
+        Status.FEASIBLE,
+        plan,
+        objective=goal,
+        value=worth(instance, plan, goal),
+        plan_class="single",
+        reason=None if rejected is None else f"first rejection: {rejected}",
+    )
+
+
+def identical_nodes(instance: Instance) -> str | None:
+    """Return why an algorithm does not apply: its formulas are for identical nodes."""
+    return None if instance.cluster.identical else "the nodes differ"
+
+
+def __getattr__(name: str) -> Callable[..., Result[Solution]]:
+    text = name.removesuffix("_literal").replace("_", "-")
+    try:
+        algorithm = Algorithm.parse(text + ":literal" * name.endswith("_literal"))
+    except NotApplicableError as error:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from error
+
+    def method(
+        instance: Instance,
+        *,
+        objective: str | None = None,
+        limits: Limits = NO_LIMITS,
+        hint: Solution | None = None,
+        seed: int = 0,
+    ) -> Result[Solution]:
+        return stream(
+            algorithm.name, instance, objective=objective, limits=limits, hint=hint, seed=seed
+        )
+
+    method.__name__ = method.__qualname__ = name
+    globals()[name] = method
+    return method

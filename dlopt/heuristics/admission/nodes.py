@@ -1,0 +1,127 @@
+"""The ready times of identical nodes, run-length encoded.
+
+A task holds its nodes until one common instant, so that the ready times fall into few groups
+whatever the number of nodes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+
+class Placement(NamedTuple):
+    """Where a plan puts a task."""
+
+    nodes: int
+    """How many; always those that are ready first."""
+    floor: Any
+    """No node is sent to before this instant."""
+    start: Any
+    """Of the first transmission."""
+    sent: Any
+    """End of the last transmission."""
+    end: Any
+    """When all of its nodes are free again, and its result is promised."""
+
+
+class Miss(NamedTuple):
+    """Why a task cannot be placed."""
+
+    by: Any
+    of: Literal["time", "load"]
+
+
+class Nodes:
+    """How many nodes become ready when, and when the channel is free again.
+
+    Parameters
+    ----------
+    ready : iterable of Number
+        One entry a node, in any order.
+    channel : Number
+        When the last transmission so far ends.
+
+    Examples
+    --------
+    >>> nodes = Nodes((0, 4, 0, 7), channel=1)
+    >>> nodes.clip(5)
+    >>> nodes.times, nodes.counts
+    ([5, 7], [3, 1])
+    >>> nodes.hold(Placement(2, floor=5, start=5, sent=6, end=9))
+    >>> nodes.times, nodes.counts, nodes.channel
+    ([5, 7, 9], [1, 1, 2], 6)
+    """
+
+    __slots__ = ("channel", "counts", "times")
+
+    def __init__(self, ready: Iterable[Any], channel: Any) -> None:
+        groups = sorted(Counter(ready).items())
+        self.times: list[Any] = [instant for instant, _ in groups]
+        self.counts: list[int] = [count for _, count in groups]
+        self.channel: Any = channel
+
+    def copy(self) -> Nodes:
+        """Return a copy that shares nothing that changes."""
+        twin = object.__new__(Nodes)
+        twin.times, twin.counts, twin.channel = self.times.copy(), self.counts.copy(), self.channel
+        return twin
+
+    def same(self, other: Nodes) -> bool:
+        """Tell whether two states are equal."""
+        mine, yours = (
+            (self.times, self.counts, self.channel),
+            (
+                other.times,
+                other.counts,
+                other.channel,
+            ),
+        )
+        return mine == yours
+
+    def clip(self, floor: Any) -> None:
+        """Take all nodes that are ready before `floor` for ready then."""
+        earlier = bisect_right(self.times, floor)
+        if earlier == 1:
+            self.times[0] = floor
+        elif earlier:
+            self.counts[:earlier] = [sum(self.counts[:earlier])]
+            self.times[:earlier] = [floor]
+
+    def hold(self, placement: Placement) -> None:
+        """Let a task hold the nodes that are ready first, and the channel."""
+        times, counts = self.times, self.counts
+        left, gone = placement.nodes, 0
+        while gone < len(counts) and counts[gone] <= left:
+            left -= counts[gone]
+            gone += 1
+        if left:
+            counts[gone] -= left
+        del times[:gone], counts[:gone]
+        at = bisect_left(times, placement.end)
+        if at < len(times) and times[at] == placement.end:
+            counts[at] += placement.nodes
+        else:
+            times.insert(at, placement.end)
+            counts.insert(at, placement.nodes)
+        if placement.sent > self.channel:
+            self.channel = placement.sent
+
+    def ready(self) -> list[Any]:
+        """Return the ready time of each node, ascending."""
+        return [
+            instant
+            for instant, count in zip(self.times, self.counts, strict=True)
+            for _ in range(count)
+        ]
+
+    def nth(self, n: int) -> Any:
+        """Return when the `n`-th node is ready."""
+        seen = 0
+        for instant, count in zip(self.times, self.counts, strict=True):
+            seen += count
+            if seen >= n:
+                return instant
+        raise IndexError(n)

@@ -1,0 +1,87 @@
+"""The methods for streams of divisible loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlopt.registry.entries import Method, Problem
+
+PROBLEM = Problem(
+    "admission",
+    "accept or reject divisible loads with deadlines, in a stream",
+    hints=("edf-iit-2", "edf-opr-mn", "mcdf", "fifo-iit-an"),
+)
+
+_OBJECTIVES = ("accepted", "accepted-load", "reject-ratio", "utilization", "misses")
+_EXACT = ("accepted", "accepted-load", "reject-ratio")
+_STREAMS = "dlopt.heuristics.admission.methods"
+_MODELS = "dlopt.models.admission.methods"
+
+_ORDERS = {
+    "fifo": "first come first served",
+    "edf": "earliest deadline first",
+    "mwf": "largest derivative of the cost first",
+}
+_PARTITIONS = {
+    "opr": "optimal shares, nodes wait for the last",
+    "epr": "equal shares, nodes wait for the last",
+    "iit": "optimal shares, no node waits",
+}
+_ASSIGNMENTS = {"mn": "fewest nodes", "an": "all nodes that help"}
+
+
+def _algorithms() -> Iterator[tuple[str, str, str]]:
+    """Yield name, source and summary of each algorithm with admission control."""
+    for order, first in _ORDERS.items():
+        for partition, second in _PARTITIONS.items():
+            for assignment, third in _ASSIGNMENTS.items():
+                if order == "mwf" and (partition == "iit" or assignment == "an"):
+                    continue
+                name = f"{order}-{partition}-{assignment}"
+                if name == "edf-iit-mn":
+                    source = "Mamat 2011, 6.4, after Chuprat and Baruah 2008"
+                    yield "edf-iit-2", source, f"{first}; {second}; {third}"
+                    continue
+                source = "Mamat 2011, figure 4.1"
+                if partition == "iit":
+                    source += " with the partitioning of EDF-IIT-2"
+                yield name, source, f"{first}; {second}; {third}"
+    yield (
+        "edf-iit-1",
+        "Lin et al. 2007, cited in Mamat 2011, 6.4",
+        "earliest deadline first; a node that is ready early passes for a faster one",
+    )
+    yield "mcdf", "Lin et al. 2005, section 5", "largest derivative of the cost at each instant"
+
+
+def _streams() -> Iterator[Method]:
+    for name, source, summary in _algorithms():
+        for literal in (False, True):
+            yield Method(
+                "admission",
+                f"{name}:literal" if literal else name,
+                kind="heuristic",
+                source=source,
+                claim="literal-unsound" if literal else "sound",
+                plan_class="single",
+                objectives=_OBJECTIVES,
+                target=f"{_STREAMS}:{name.replace('-', '_')}{'_literal' * literal}",
+                applies=f"{_STREAMS}:identical_nodes",
+                summary="as printed: tasks share the channel" if literal else summary,
+            )
+    for order, first in list(_ORDERS.items())[:2]:
+        yield Method(
+            "admission",
+            f"{order}-anna",
+            kind="heuristic",
+            source="Lin et al. 2005, section 6.2",
+            claim="sound",
+            plan_class="single",
+            objectives=_OBJECTIVES,
+            target=f"{_STREAMS}:{order}_anna",
+            applies=f"{_STREAMS}:identical_nodes",
+            summary=f"{first}; all nodes, no admission control: promises nothing",
+        )
+
+
+METHODS = (*_streams(),)
