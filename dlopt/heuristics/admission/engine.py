@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission import timeline
 from dlopt.heuristics.admission.algorithm import Algorithm
-from dlopt.heuristics.admission.estimated import Estimated
-from dlopt.heuristics.admission.inserted import Inserted
-from dlopt.heuristics.admission.nodes import Nodes
-from dlopt.heuristics.admission.orders import (
-    Placer,
-    Planned,
-    Refused,
-    Waiting,
-    by_derivative,
-    in_order,
-    overtaking,
-)
-from dlopt.heuristics.admission.plain import PlainInserted, PlainNodes, PlainTogether
-from dlopt.heuristics.admission.together import Together
+from dlopt.heuristics.admission.orders import Planned, Waiting
+from dlopt.heuristics.admission.queue import Queue
 from dlopt.problems.admission import Decision, Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
-
-STRIDE = 32
-"""A copy of the nodes is kept for every so many tasks in the queue."""
 
 
 class PromiseError(NotApplicableError):
@@ -119,22 +103,7 @@ class Admission:
             for cost in (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
         )
         self._ready = [cast(instant) for instant in ready]
-        kinds: Any = (PlainNodes, PlainTogether, PlainInserted) if plain else _FAST
-        state, together, inserted = kinds
-        if algorithm.partition == "iit-1":
-            self._placer: Any = Estimated(algorithm, self._costs, cluster.nodes)
-            state = Nodes
-        else:
-            kind = inserted if algorithm.partition == "iit" else together
-            self._placer = kind(algorithm, self._costs, cluster.nodes)
-        if algorithm.order in ("mwf", "mcdf") and plain:
-            raise NotApplicableError(f"{algorithm.name} has no plain twin")
-        self._plain = plain
-        self._base: Any = state(self._ready, cast(channel_ready))
-        self._queue: list[Planned] = []
-        self._sent: list[Planned] = []
-        self._marks: list[tuple[int, Any]] = []
-        self._gone = 0
+        self._queue = Queue(algorithm, self._costs, self._ready, cast(channel_ready), plain=plain)
         self._decisions: list[Decision] = []
         self._ids: set[str] = set()
 
@@ -167,17 +136,16 @@ class Admission:
                 engine._record(task.id, True, engine._cast(task.arrival), promised=promised)
                 if remaining[task.id] > 0:
                     waiting.append(engine._waiting(task, remaining[task.id]))
-        plan = engine._plan_all(engine._base.copy(), sorted(waiting), engine.now)
-        if isinstance(plan, Refused):
+        refused = engine._queue.restore(waiting, engine.now)
+        if refused is not None:
             name = engine.algorithm.name
-            raise PromiseError(f"{name} finds no plan that keeps the promise to {plan.task.id}")
-        engine._queue = plan
+            raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
         return engine
 
     @property
     def waiting(self) -> tuple[str, ...]:
         """Identities of the tasks that are not committed yet, in the order of the plan."""
-        return tuple(planned.task.id for planned in self._queue)
+        return tuple(planned.task.id for planned in self._queue.waiting)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -215,24 +183,12 @@ class Admission:
             faults.append(Fault("id", task.id, "was submitted before"))
         if faults:
             raise InvalidInstanceError(faults)
-        begun = self._begun(new.arrival)
-        fixed = self.algorithm.order in ("fifo", "edf")
-        if fixed and not self._plain:
-            at = max(begun, bisect_right(self._queue, new.key, key=_key))
-            behind = [new, *(planned.task for planned in self._queue[at:])]
-        else:
-            at = begun
-            behind = sorted([new, *(planned.task for planned in self._queue[at:])])
-        marks: list[tuple[int, Any]] = []
-        plan = self._plan_all(self._before(at), behind, new.arrival, at + self._gone, marks)
-        if isinstance(plan, Refused):
-            by, of = plan.miss
-            return self._record(
-                task.id, False, new.arrival, missed=plan.task.id, by=simplest(by), of=of
-            )
-        self._queue[at:] = plan
-        self._marks = [mark for mark in self._marks if mark[0] <= at + self._gone] + marks
-        self._commit(begun, new.arrival)
+        refused = self._queue.offer(new)
+        if refused is not None:
+            by, of = refused.miss
+            rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
+            return self._record(task.id, False, new.arrival, **rest)
+        self.now = new.arrival
         return self._record(task.id, True, new.arrival, promised=self.algorithm.control)
 
     def advance(self, now: Number) -> None:
@@ -247,21 +203,17 @@ class Admission:
         if instant < self.now:
             rule = f"must not lie before {shown(simplest(self.now), 15)}"
             raise InvalidInstanceError([Fault("now", now, rule)])
-        self._commit(self._begun(instant), instant)
+        self._queue.advance(instant)
+        self.now = instant
 
     def plan(self) -> Solution:
         """Return all decisions, and the chunks of all accepted tasks, sent or only planned."""
-        placements = (*self._sent, *self._queue)
-        placer: Placer = self._placer
-        if self._plain:  # a plain planner places only; its fast twin says who gets what
-            kind = Inserted if isinstance(placer, PlainInserted) else Together
-            placer = kind(self.algorithm, self._costs, self.cluster.nodes)
-        chunks = timeline.chunks(placer, self._costs, self._ready, placements)
+        chunks = timeline.chunks(self._queue.placer, self._costs, self._ready, self.placements())
         return Solution(self.decisions, chunks)
 
     def placements(self) -> tuple[Planned, ...]:
         """Return where each accepted task was put, sent or only planned, without its chunks."""
-        return (*self._sent, *self._queue)
+        return (*self._queue.sent, *self._queue.waiting)
 
     def _waiting(self, task: Task, load: Number) -> Waiting:
         cast = self._cast
@@ -271,94 +223,8 @@ class Admission:
         key = (number if self.algorithm.order == "fifo" else deadline, number)
         return Waiting(key, task.id, arrival, cast(load), deadline)
 
-    def _begun(self, instant: Any) -> int:
-        """Return how many tasks of the queue have been sent, or begun to be, before an instant."""
-        return bisect_left(self._queue, instant, key=_start)
-
-    def _before(self, at: int) -> Any:
-        """Return the nodes as the first `at` tasks of the queue leave them."""
-        mark = bisect_right(self._marks, at + self._gone, key=_position)
-        first, nodes = 0, self._base
-        if mark:
-            position, nodes = self._marks[mark - 1]
-            first = position - self._gone
-        nodes = nodes.copy()
-        for planned in self._queue[first:at]:
-            nodes.hold(planned.placement)
-        return nodes
-
-    def _plan_all(
-        self,
-        nodes: Any,
-        tasks: list[Waiting],
-        now: Any,
-        position: int = 0,
-        marks: list[tuple[int, Any]] | None = None,
-    ) -> list[Planned] | Refused:
-        channel = self.algorithm.channel
-        if self.algorithm.order == "mcdf":
-            return overtaking(self._placer, nodes, tasks, now, channel)
-        if self.algorithm.order == "mwf":
-            ordered = by_derivative(self._placer, tasks, now)
-            if isinstance(ordered, Refused):
-                return ordered
-            tasks = ordered
-        if marks is None or self._plain:
-            return in_order(self._placer, nodes, tasks, now, channel)
-        count = position
-
-        def keep(state: Any) -> None:
-            nonlocal count
-            if count % STRIDE == 0:
-                marks.append((count, state.copy()))
-            count += 1
-
-        return in_order(self._placer, nodes, tasks, now, channel, keep)
-
-    def _commit(self, count: int, now: Any) -> None:
-        if count:
-            for planned in self._queue[:count]:
-                self._base.hold(planned.placement)
-            self._sent += self._queue[:count]
-            del self._queue[:count]
-            self._gone += count
-            self._marks = [mark for mark in self._marks if mark[0] > self._gone]
-        self.now = now
-
     def _record(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
         decision = Decision(task, accepted, simplest(at), **rest)
         self._decisions.append(decision)
         self._ids.add(task)
         return decision
-
-
-_FAST = (Nodes, Together, Inserted)
-
-
-def _key(planned: Planned) -> Any:
-    return planned.task.key
-
-
-def _start(planned: Planned) -> Any:
-    return planned.placement.start
-
-
-def _position(mark: tuple[int, Any]) -> int:
-    return mark[0]
-
-
-def decide(
-    cluster: Cluster, tasks: Iterable[Task], algorithm: str | Algorithm = "edf-iit-2"
-) -> Solution:
-    """Submit a whole stream of tasks, and return decisions and plan.
-
-    Examples
-    --------
-    >>> tasks = (Task("a", 0, 1, 2), Task("b", 0, 1, 2))
-    >>> [d.accepted for d in decide(Cluster(2, tau=1, chi=1), tasks, "edf-opr-mn").decisions]
-    [True, False]
-    """
-    engine = Admission(cluster, algorithm)
-    for task in tasks:
-        engine.submit(task)
-    return engine.plan()

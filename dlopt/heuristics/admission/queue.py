@@ -1,0 +1,179 @@
+"""The core of the engine: a queue of accepted tasks with a plan, in plain numbers.
+
+:class:`dlopt.heuristics.admission.engine.Admission` puts records, identities and decisions around
+it; the simulator uses it as it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.estimated import Estimated
+from dlopt.heuristics.admission.inserted import Inserted
+from dlopt.heuristics.admission.nodes import Nodes
+from dlopt.heuristics.admission.orders import (
+    Placer,
+    Planned,
+    Refused,
+    Waiting,
+    by_derivative,
+    in_order,
+    overtaking,
+)
+from dlopt.heuristics.admission.plain import PlainInserted, PlainNodes, PlainTogether
+from dlopt.heuristics.admission.together import Together
+
+STRIDE = 32
+"""A copy of the nodes is kept for every so many tasks in the queue."""
+
+
+class Queue:
+    """Accepted tasks that have not been sent yet, each with its place; and those sent.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    costs : tuple of Number
+        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+    ready : sequence of Number, shape (nodes,)
+        When each node becomes free.
+    channel : Number
+        When the channel becomes free.
+    plain : bool, default False
+        Plan the straightforward way: see `dlopt.heuristics.admission.plain`.
+
+    Attributes
+    ----------
+    waiting : list of Planned
+        In the order of the plan, which is that of their starts.
+    sent : list of Planned
+        In the order in which they were sent.
+    """
+
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        costs: tuple[Any, ...],
+        ready: Sequence[Any],
+        channel: Any,
+        *,
+        plain: bool = False,
+    ) -> None:
+        if plain and (algorithm.order in ("mwf", "mcdf") or algorithm.partition == "iit-1"):
+            raise NotApplicableError(f"{algorithm.name} has no plain twin")
+        self.algorithm = algorithm
+        self.waiting: list[Planned] = []
+        self.sent: list[Planned] = []
+        inserted = algorithm.partition == "iit"
+        fast: Any = Inserted if inserted else Together
+        if algorithm.partition == "iit-1":
+            fast = Estimated
+        self.placer: Placer = fast(algorithm, costs, len(ready))
+        """What says which node gets what."""
+        self._planner: Any = self.placer
+        self._base: Any = Nodes(ready, channel)
+        if plain:
+            twin = PlainInserted if inserted else PlainTogether
+            self._planner = twin(algorithm, costs, len(ready))
+            self._base = PlainNodes(ready, channel)
+        self._suffix = algorithm.order in ("fifo", "edf") and not plain
+        self._marks: list[tuple[int, Any]] = []
+        self._gone = 0
+
+    def offer(self, new: Waiting) -> Refused | None:
+        """Accept a task that arrives now, or return which task would miss; then nothing changes.
+
+        In a fixed order, the tasks before the new one keep their places: what was planned for
+        them at an earlier instant is what would be planned now.
+        """
+        begun = self._begun(new.arrival)
+        at = begun
+        if self._suffix:
+            at = max(begun, bisect_right(self.waiting, new.key, key=_key))
+        behind = [new, *(planned.task for planned in self.waiting[at:])]
+        if not self._suffix:
+            behind.sort()
+        marks: list[tuple[int, Any]] = []
+        plan = self._planned(self._before(at), behind, new.arrival, at + self._gone, marks)
+        if isinstance(plan, Refused):
+            return plan
+        self.waiting[at:] = plan
+        self._marks = [mark for mark in self._marks if mark[0] <= at + self._gone] + marks
+        self._commit(begun)
+        return None
+
+    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
+        """Plan tasks that were promised before, into an empty queue."""
+        plan = self._planned(self._base.copy(), sorted(tasks), now, 0, [])
+        if isinstance(plan, Refused):
+            return plan
+        self.waiting = plan
+        return None
+
+    def advance(self, now: Any) -> None:
+        """Send what was to be sent before an instant."""
+        self._commit(self._begun(now))
+
+    def _begun(self, instant: Any) -> int:
+        """Return how many tasks have been sent, or begun to be, before an instant."""
+        return bisect_left(self.waiting, instant, key=_start)
+
+    def _before(self, at: int) -> Any:
+        """Return the nodes as the first `at` tasks of the queue leave them."""
+        mark = bisect_right(self._marks, at + self._gone, key=_position)
+        first, nodes = 0, self._base
+        if mark:
+            position, nodes = self._marks[mark - 1]
+            first = position - self._gone
+        nodes = nodes.copy()
+        for planned in self.waiting[first:at]:
+            nodes.hold(planned.placement)
+        return nodes
+
+    def _planned(
+        self, nodes: Any, tasks: list[Waiting], now: Any, count: int, marks: list[tuple[int, Any]]
+    ) -> list[Planned] | Refused:
+        """Plan tasks, the first of which has `count` before it, and mark the nodes at times."""
+        channel, planner = self.algorithm.channel, self._planner
+        if self.algorithm.order == "mcdf":
+            return overtaking(planner, nodes, tasks, now, channel)
+        if self.algorithm.order == "mwf":
+            ordered = by_derivative(planner, tasks, now)
+            if isinstance(ordered, Refused):
+                return ordered
+            return in_order(planner, nodes, ordered, now, channel)
+        if not self._suffix:
+            return in_order(planner, nodes, tasks, now, channel)
+
+        def mark(state: Any) -> None:
+            nonlocal count
+            if count % STRIDE == 0:
+                marks.append((count, state.copy()))
+            count += 1
+
+        return in_order(planner, nodes, tasks, now, channel, mark)
+
+    def _commit(self, count: int) -> None:
+        if count:
+            for planned in self.waiting[:count]:
+                self._base.hold(planned.placement)
+            self.sent += self.waiting[:count]
+            del self.waiting[:count]
+            self._gone += count
+            self._marks = [mark for mark in self._marks if mark[0] > self._gone]
+
+
+def _key(planned: Planned) -> Any:
+    return planned.task.key
+
+
+def _start(planned: Planned) -> Any:
+    return planned.placement.start
+
+
+def _position(mark: tuple[int, Any]) -> int:
+    return mark[0]
