@@ -109,7 +109,8 @@ def solve(
         for line in tables.violations(result.violations):
             out.print(line)
         if result.solution is not None:
-            out.print(tables.plan(result.solution))
+            for table in tables.plan(result.solution):
+                out.print(table)
     if plot_to is not None and result.solution is None:
         err.print(f"no plan to draw: {plot_to} is not written", markup=False)
     elif plot_to is not None:

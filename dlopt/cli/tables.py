@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from rich import box
@@ -57,11 +58,18 @@ def headline(result: Result[Any], sense: str) -> str:
     return "  ".join(parts)
 
 
-def plan(solution: Any) -> Table:
-    """Return the entries of a plan, one a row."""
-    entries = getattr(solution, next(iter(type(solution).__dataclass_fields__)))
+def plan(solution: Any) -> Iterator[Table]:
+    """Yield a table for each kind of entry in a plan, an entry a row."""
+    for item in fields(solution):
+        entries = getattr(solution, item.name)
+        if entries:
+            yield _entries(entries)
+
+
+def _entries(entries: Sequence[Any]) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
-    names = list(type(entries[0]).__dataclass_fields__)
+    names = [item.name for item in fields(entries[0])]
+    names = [name for name in names if any(getattr(e, name) is not None for e in entries)]
     for name in names:
         table.add_column(name.replace("_", " "), justify="right")
     half = MOST_ROWS // 2
@@ -101,7 +109,7 @@ def comparison(named: Named) -> Table:
     table = Table(box=box.SIMPLE_HEAD, title=f"{first.instance.problem}: {first.objective}")
     table.add_column("method", no_wrap=True)
     for name in (first.objective, *others, "behind", "bound", "time"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
     table.add_column("checked", min_width=12)
     for name, compared in named:
         table.add_row(f"[bold]{escape(name)}[/bold]")
@@ -270,7 +278,11 @@ def _option(option: Option) -> str:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, bool | str) or value is None:
-        return str(value)
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return escape(value)
     number: Any = value
     return shown(number) if not isinstance(number, tuple) else str(number)

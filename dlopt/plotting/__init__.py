@@ -21,7 +21,7 @@ from dlopt.result import Result, Violation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PROBLEMS = ("iit",)
+PROBLEMS = ("iit", "admission")
 """The problems that have a drawing."""
 
 SUFFIXES = (".svg", ".png", ".pdf")

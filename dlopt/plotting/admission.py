@@ -1,0 +1,172 @@
+"""The Gantt chart of a stream of divisible loads: windows of tasks, the channel, the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from matplotlib.figure import Figure
+
+from dlopt.arithmetic import shown
+from dlopt.errors import NotApplicableError
+from dlopt.plotting.gantt import Gantt
+from dlopt.plotting.looks import (
+    BLUE,
+    FAINT,
+    INK,
+    ORANGE,
+    VERMILLION,
+    Bar,
+    Look,
+    Mark,
+    Row,
+    clean,
+)
+from dlopt.problems.admission import Chunk, Instance, Solution, objective
+from dlopt.result import Violation
+
+MOST_WINDOWS = 24
+"""With more tasks than this, they have no row of their own."""
+
+_DARK = (BLUE, "#009E73", "#CC79A7", "#56B4E9", "#7A5C00", "#5D3A9B")
+_LIGHT = ("#BFDDF0", "#B8E5D7", "#F0D6E4", "#D3EBF9", "#E3D6AE", "#D9CCEB")
+
+BUSY = Look("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
+WINDOW = Look("window", "arrival to deadline, accepted", _LIGHT)
+REJECTED = Look("rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
+SENDING = Look("transmission", "transmission", (ORANGE, "#F4C86A"))
+COMPUTING = Look("computation", "computation, one colour a task", _DARK, ink="#FFFFFF")
+BROKEN = Look("violation", "breaks a rule", ("none",), VERMILLION, outline=1.4)
+
+
+def draw(
+    instance: Instance,
+    solution: object,
+    *,
+    title: str | None = None,
+    note: str = "",
+    violations: Sequence[Violation] = (),
+) -> Figure:
+    """Draw the plan of a stream of tasks.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+        It need not be valid.
+    title : str, optional
+        Instead of the name of the instance.
+    note : str, optional
+        What made the plan; it stands under the title.
+    violations : sequence of Violation
+        To be outlined.
+
+    Raises
+    ------
+    NotApplicableError
+        If `solution` is no plan for this problem.
+    """
+    if not isinstance(solution, Solution):
+        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
+    return _Drawing(instance, solution).draw(title, note, violations)
+
+
+class _Drawing:
+    """One plan on its way to a chart."""
+
+    def __init__(self, instance: Instance, solution: Solution) -> None:
+        self.instance, self.solution = instance, solution
+        self.shade = {task.id: number for number, task in enumerate(instance.tasks)}
+        self.accepted = {d.task for d in solution.decisions if d.accepted}
+        self.windows = instance.tasks if len(instance.tasks) <= MOST_WINDOWS else ()
+        self.channel = len(self.windows)
+        self.free = [float(instant) for instant in instance.free_times]
+        strange = {c.node for c in solution.chunks} - set(range(instance.cluster.nodes))
+        nodes = [*range(instance.cluster.nodes), *sorted(strange)]
+        self.row = {node: self.channel + 1 + index for index, node in enumerate(nodes)}
+        self.span = self._span()
+        word = "" if len(nodes) > 40 else "node "
+        rows = [
+            Row(clean(f"task {t.id}", 16), faint=t.id not in self.accepted) for t in self.windows
+        ]
+        rows.append(Row("channel", firm=True))
+        rows += [Row(f"{word}{node}") for node in nodes]
+        self.chart = Gantt(rows, self.span, "nodes" if len(nodes) > 40 else "")
+
+    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+        chart = self.chart
+        if self.windows:
+            chart.rule(self.channel - 1)
+        chart.rule(self.channel)
+        chart.bars(WINDOW, self._windows(accepted=True))
+        chart.bars(REJECTED, self._windows(accepted=False))
+        chart.bars(BUSY, self._busy())
+        chart.bars(SENDING, self._sending())
+        chart.bars(COMPUTING, self._computing())
+        chart.bars(BROKEN, self._broken(violations))
+        if float(self.instance.now) > self.span[0]:
+            now = float(self.instance.now)
+            chart.mark(Mark(now, f"now {chart.instant(now)}", INK, dashed=True))
+        if title is None:
+            title = self.instance.name or "A stream of divisible loads"
+        units = clean(self.instance.units, 40)
+        axis = f"time ({units})" if units else "time"
+        return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
+
+    def _span(self) -> tuple[float, float]:
+        tasks, chunks = self.instance.tasks, self.solution.chunks
+        instants = [float(task.arrival) for task in tasks]
+        instants += [
+            float(time) for c in chunks for time in (c.transmission_start, c.computation_end)
+        ]
+        ends = [float(t.absolute_deadline) for t in self.windows] or [max(instants)]
+        first, last = min(instants), max(*instants, *ends)
+        return first, last + (last - first or 1.0) / 40
+
+    def _windows(self, accepted: bool) -> Iterator[Bar]:
+        for row, task in enumerate(self.windows):
+            if (task.id in self.accepted) is accepted:
+                start, end = float(task.arrival), float(task.absolute_deadline)
+                yield Bar(row, start, end, f"load {shown(task.load, 4)}", self.shade[task.id])
+
+    def _busy(self) -> Iterator[Bar]:
+        until = {self.row[node]: free for node, free in enumerate(self.free)}
+        until[self.channel] = float(self.instance.channel_free)
+        for row, instant in until.items():
+            if instant > self.span[0]:
+                yield Bar(row, self.span[0], min(instant, self.span[1]))
+
+    def _sending(self) -> Iterator[Bar]:
+        for turn, chunk in enumerate(self._in_turn()):
+            start, end = float(chunk.transmission_start), float(chunk.transmission_end)
+            yield Bar(self.channel, start, end, clean(chunk.task, 8), turn)
+            yield Bar(self.row[chunk.node], start, end, shade=turn)
+
+    def _computing(self) -> Iterator[Bar]:
+        for chunk in self._in_turn():
+            start, end = float(chunk.computation_start), float(chunk.computation_end)
+            shade = self.shade.get(chunk.task, 0)
+            yield Bar(self.row[chunk.node], start, end, clean(chunk.task, 8), shade)
+
+    def _in_turn(self) -> list[Chunk]:
+        return sorted(self.solution.chunks, key=lambda chunk: chunk.transmission_start)
+
+    def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+        """Yield the violations that have a place on the chart: a resource and an interval."""
+        rows = {"channel": self.channel}
+        rows |= {f"node {node}": row for node, row in self.row.items()}
+        rows |= {f"task {task.id}": row for row, task in enumerate(self.windows)}
+        for broken in violations:
+            if broken.resource in rows and broken.start is not None and broken.end is not None:
+                yield Bar(rows[broken.resource], float(broken.start), float(broken.end))
+
+    def _subtitle(self, note: str, broken: int) -> str:
+        instance, solution = self.instance, self.solution
+        utilization = float(objective(instance, solution, "utilization"))
+        parts = [
+            f"{len(self.accepted):,} of {len(instance.tasks):,} tasks accepted",
+            f"load {shown(objective(instance, solution, 'accepted-load'))}",
+            f"utilization {utilization:.1%}",
+        ]
+        if broken:
+            parts.append(f"{broken:,} broken rule{'s' * (broken > 1)}")
+        return " \N{MIDDLE DOT} ".join([*parts, *([clean(note, 40)] if note else [])])
