@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import random
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from benchmarks.measure import (
     Timing,
     interleaved,
     once,
+    run,
     solver_output_to_stderr,
     stopwatches,
 )
@@ -373,27 +373,5 @@ TABLES = {
 }
 
 
-def main() -> int:
-    """Run the benchmark; the exit code is 1 if a target is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.iit", description=main.__doc__)
-    parser.add_argument("--quick", action="store_true", help="leave out the largest sizes")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there, too")
-    parser.add_argument("--tables", default="123456", help="which ones, e.g. 13 (default: all)")
-    wanted = parser.parse_args()
-    report = Report(wanted.quick)
-    begun = time.perf_counter()
-    for number, table in TABLES.items():
-        if str(number) in wanted.tables:
-            table(report)
-    if wanted.json:
-        report.write(wanted.json)
-    missed = sum(not target["passed"] for target in report.targets)
-    print(
-        f"\n{len(report.targets)} targets, {missed} missed, {time.perf_counter() - begun:.0f} s",
-        flush=True,
-    )
-    return 1 if missed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("iit", TABLES))

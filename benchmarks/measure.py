@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import ctypes
 import gc
@@ -212,6 +213,30 @@ class Report:
         first, *others = zip(cells, self._widths, strict=True)
         line = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
         print("  ".join(line), flush=True)
+
+
+def run(name: str, tables: Mapping[int, Callable[[Report], None]]) -> int:
+    """Run the tables that the command line asks for; return 1 if a target is missed, else 0."""
+    doc = "Run the benchmark; the exit code is 1 if a target is missed."
+    every = "".join(map(str, tables))
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=doc)
+    parser.add_argument("--quick", action="store_true", help="leave out the largest sizes")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there, too")
+    parser.add_argument("--tables", default=every, help="which ones, e.g. 12 (default: all)")
+    wanted = parser.parse_args()
+    report = Report(wanted.quick)
+    begun = time.perf_counter()
+    for number, table in tables.items():
+        if str(number) in wanted.tables:
+            table(report)
+    if wanted.json:
+        report.write(wanted.json)
+    missed = sum(not target["passed"] for target in report.targets)
+    print(
+        f"\n{len(report.targets)} targets, {missed} missed, {time.perf_counter() - begun:.0f} s",
+        flush=True,
+    )
+    return 1 if missed else 0
 
 
 def _shown(cell: Any) -> str:

@@ -1,0 +1,128 @@
+"""Speed of admission decisions: ``python -m benchmarks.admission --help``."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Iterator
+from statistics import median
+
+from benchmarks.measure import Report, run
+from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.orders import Waiting
+from dlopt.heuristics.admission.queue import Queue
+
+TAU, CHI, LOAD, BUSY = 1.0, 1000.0, 1000.0, 1e6
+WORKLOADS = {"tight": 1.6, "medium": 3.0, "loose": 10.0}
+"""How many times longer than needed the deadlines of a queue are spread."""
+FASTER = {512: 20, 4096: 50}
+"""How many times faster than the straightforward test EDF-IIT-2 must be with 3000 waiting."""
+
+
+def tasks(length: int, nodes: int, spread: float, seed: int) -> Iterator[Waiting]:
+    """Yield tasks that have to wait until the cluster, busy until `BUSY`, is free.
+
+    Arrivals are 0.001 apart; loads are normal, mean and deviation 1000, drawn again until they
+    are positive; absolute deadlines are uniform from then to `spread` times as late as the
+    cluster needs at full rate.
+    """
+    rng = random.Random(f"{length}/{nodes}/{seed}")
+    beta = CHI / (TAU + CHI)
+    rate = min(nodes / (TAU + CHI), (1 - beta**nodes) / TAU)
+    needed = length * 1.3 * LOAD / rate
+    for number in range(1, length + 1):
+        load = rng.gauss(LOAD, LOAD)
+        while load <= 0:
+            load = rng.gauss(LOAD, LOAD)
+        deadline = BUSY + rng.uniform(0.02, 1) * spread * needed
+        arrival = 1e-3 * number
+        key = deadline, number
+        yield Waiting(key, str(number), arrival, load, deadline)
+
+
+def filled(
+    algorithm: str, length: int, nodes: int, spread: float, extra: int, plain: bool = False
+) -> tuple[Queue, list[Waiting]]:
+    """Return a queue with `length` tasks waiting, and more tasks that arrive behind them."""
+    rng = random.Random(f"{length}/{nodes}")
+    behind = list(tasks(length + extra, nodes, spread, seed=0))
+    ready = [BUSY] * nodes
+    queue = Queue(Algorithm.parse(algorithm), (TAU, CHI, 0.0, 0.0), ready, 0.0, plain=plain)
+    rng.shuffle(behind)
+    refused = queue.restore(behind[:length], 1e-3 * length)
+    if refused is not None:
+        raise RuntimeError(f"{algorithm}: the queue is not feasible: {refused}")
+    later = [task._replace(arrival=2e-3 * length) for task in behind[length:]]
+    return queue, later
+
+
+def decisions(queue: Queue, arriving: list[Waiting]) -> list[float]:
+    """Return the seconds that each decision takes."""
+    spent = []
+    for task in arriving:
+        begun = time.perf_counter()
+        queue.offer(task)
+        spent.append(time.perf_counter() - begun)
+    return spent
+
+
+def by_queue_length(report: Report) -> None:
+    """Table 1: a decision with 5, 300 and 3000 tasks waiting, sound and as printed."""
+    names = ("edf-iit-2", "edf-opr-mn", "edf-epr-mn", "edf-opr-an", "mwf-opr-mn", "mcdf")
+    report.table(
+        "1. Microseconds per decision (median), medium deadlines",
+        *("algorithm, nodes", "5", "5 literal", "300", "300 literal", "3000", "3000 literal"),
+    )
+    for nodes in (512, 1024):
+        for name in names:
+            cells: list[object] = []
+            for length in (5, 300, 3000):
+                for literal in ("", ":literal"):
+                    if (length == 3000 and name == "mcdf") or (report.quick and length == 3000):
+                        cells.append(None)
+                        continue
+                    count = 40 if length < 3000 else 9
+                    spread = WORKLOADS["loose" if name.endswith("an") else "medium"]
+                    try:
+                        queue, arriving = filled(name + literal, length, nodes, spread, count)
+                    except RuntimeError:
+                        cells.append("infeasible")
+                        continue
+                    cells.append(1e6 * median(decisions(queue, arriving)))
+            report.row(f"{name}, {nodes}", *cells)
+
+
+def against_straightforward(report: Report) -> None:
+    """Table 2: EDF-IIT-2 by groups and suffixes against planning the whole queue node by node."""
+    report.table(
+        "2. EDF-IIT-2 with 3000 tasks waiting: milliseconds per decision",
+        *("nodes", "workload", "fast", "fast, whole queue", "straightforward", "ratio", "whole"),
+    )
+    ratios: dict[int, list[float]] = {}
+    for nodes in (512, 1024, 2048, 4096):
+        if report.quick and nodes > 512:
+            continue
+        for name, spread in WORKLOADS.items():
+            queue, arriving = filled("edf-iit-2", 3000, nodes, spread, 9)
+            first = Waiting((0.0, -1), "first", arriving[0].arrival, 1e-9, 1e15)
+            fast = median(decisions(queue, arriving))
+            whole, _ = filled("edf-iit-2", 3000, nodes, spread, 9)
+            at_once = median(decisions(whole, [first]))
+            plain, arriving = filled("edf-iit-2", 3000, nodes, spread, 9, plain=True)
+            slow = median(decisions(plain, arriving[: 3 if nodes < 2048 else 1]))
+            ratios.setdefault(nodes, []).append(slow / fast)
+            times = (1e3 * fast, 1e3 * at_once, 1e3 * slow)
+            report.row(nodes, name, *times, slow / fast, slow / at_once)
+    for nodes, least in FASTER.items():
+        if nodes in ratios:
+            text = f"EDF-IIT-2, {nodes} nodes, 3000 waiting: median at least {least} x"
+            ratio = median(ratios[nodes])
+            report.target(text, f"{ratio:.0f} x", ratio >= least)
+
+
+TABLES = {1: by_queue_length, 2: against_straightforward}
+
+
+if __name__ == "__main__":
+    sys.exit(run("admission", TABLES))
