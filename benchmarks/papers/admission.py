@@ -1,0 +1,87 @@
+"""Draw the papers' figures on streams again, and hold their claims against them.
+
+``python -m benchmarks.papers.admission --help``
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.papers.claims import CLAIMS
+from benchmarks.papers.experiments import EXPERIMENTS, LOADS, VARIANTS, Results
+from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
+
+_HERE = Path(__file__).parent
+_LABELS = {
+    "reject_ratio": "reject ratio",
+    "miss_ratio": "share of late tasks",
+    "utilization": "utilization",
+}
+_FULL_HORIZON = {"mamat4": 10_000_000, "lin5": 1_000_000}
+
+
+def draw(name: str, results: Results, path: Path, note: str) -> None:
+    """Draw the curves of an experiment: one panel a measure."""
+    experiment = results.experiment
+    panels: list[Panel] = []
+    for measure in experiment.measures:
+        curves = []
+        for setting in experiment.settings:
+            for method in experiment.methods:
+                spots = []
+                for load in LOADS:
+                    found = results.points[setting, method, load].estimate(measure)
+                    if found is not None:
+                        spots.append(Spot(load, found.mean, found.half_width))
+                label = method if setting is None else f"{method}, {setting}"
+                curves.append(Curve(label, tuple(spots)))
+        panels.append((_LABELS[measure], tuple(curves)))
+    what = f"{experiment.paper}, figure {experiment.figures}"
+    if experiment.parameter is not None:
+        what += f": {experiment.parameter}"
+    plot_curves(panels, path, title=f"{what} ({results.variant})", note=note, axis="system load")
+
+
+def main() -> int:
+    """Run the experiments; print the claims as a Markdown table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.papers.admission", description=main.__doc__
+    )
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument(
+        "--shorter", type=float, default=5, help="divide the papers' simulated time by this"
+    )
+    parser.add_argument("--only", metavar="FIGURE,...", help=", ".join(EXPERIMENTS))
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--out", type=Path, default=_HERE, help="folder of the pictures")
+    wanted = parser.parse_args()
+    names = wanted.only.split(",") if wanted.only else list(EXPERIMENTS)
+    print("| figure | claim | sound | as printed |\n|---|---|---|---|")
+    for name in names:
+        experiment = EXPERIMENTS[name]
+        horizon = _FULL_HORIZON[experiment.family] / wanted.shorter
+        begun = time.perf_counter()
+        found = {
+            variant: experiment.run(variant, wanted.seeds, horizon, wanted.processes)
+            for variant in VARIANTS
+        }
+        note = f"{wanted.seeds} seeds, time 0 to {horizon:g}, bars: 95 % confidence"
+        for variant, results in found.items():
+            path = wanted.out / f"fig-{name}-{variant.replace(' ', '-')}.svg"
+            draw(name, results, path, note)
+        for claim in CLAIMS:
+            if claim.experiment == name:
+                verdicts = [claim.test(results) for results in found.values()]
+                cells = [f"**{verdict.word}**: {verdict.numbers}" for verdict in verdicts]
+                figure = f"{experiment.paper}, {experiment.figures}"
+                print(f"| {figure} | {claim.words} | {' | '.join(cells)} |", flush=True)
+        print(f"{name}: {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+"""What the papers say of their figures, and whether simulations say so too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from benchmarks.papers.experiments import LOADS, Results
+
+EPSILON = 1e-9
+"""Ratios that differ by less are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a claim fares: ``holds``, ``does not``, or ``only`` and when."""
+
+    word: str
+    numbers: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim, the experiment that it is about, and a test of the results."""
+
+    experiment: str
+    words: str
+    test: Callable[[Results], Verdict]
+
+
+def below(
+    one: str, other: str, measure: str = "reject_ratio", settings: tuple[Any, ...] | None = None
+) -> Callable[[Results], Verdict]:
+    """Return a test: one method's measure does not exceed the other's, at every load."""
+
+    def test(results: Results) -> Verdict:
+        chosen = settings or results.experiment.settings
+        pairs = [
+            (setting, load, results.mean(one, load, measure, setting))
+            for setting in chosen
+            for load in LOADS
+        ]
+        gaps = [results.mean(other, load, measure, s) - mean for s, load, mean in pairs]
+        good = [gap >= -EPSILON for gap in gaps]
+        numbers = f"{sum(good)} of {len(good)} points, mean difference {_points(gaps)}"
+        if all(good):
+            return Verdict("holds", numbers)
+        if not any(good):
+            return Verdict("does not", numbers)
+        where = [_named(results, s, load) for (s, load, _), g in zip(pairs, good, strict=True) if g]
+        return Verdict("only", f"{numbers}; at {_shortened(where)}")
+
+    return test
+
+
+def above(one: str, other: str, measure: str) -> Callable[[Results], Verdict]:
+    """Return a test: one method's measure is not below the other's, at every load."""
+    return below(other, one, measure)
+
+
+def shrinks(one: str, other: str, most_load: float = 1.0) -> Callable[[Results], Verdict]:
+    """Return a test: the other's rejections beyond the first's fall from setting to setting."""
+
+    def test(results: Results) -> Verdict:
+        means = []
+        for setting in results.experiment.settings:
+            loads = [load for load in LOADS if load <= most_load]
+            mine = [results.mean(one, load, setting=setting) for load in loads]
+            theirs = [results.mean(other, load, setting=setting) for load in loads]
+            means.append((sum(theirs) - sum(mine)) / len(loads))
+        numbers = _trail("mean difference in points", results, [100 * mean for mean in means])
+        if _falls(means):
+            return Verdict("holds", numbers)
+        return Verdict("only" if means[-1] <= means[0] else "does not", numbers)
+
+    return test
+
+
+def most_miss(least: float) -> Callable[[Results], Verdict]:
+    """Return a test: without admission control, at least this share of the tasks is late."""
+
+    def test(results: Results) -> Verdict:
+        good, shown = [], []
+        for method in results.experiment.methods:
+            ratios = [results.mean(method, load, "miss_ratio") for load in LOADS]
+            good += [(load, ratio > least) for load, ratio in zip(LOADS, ratios, strict=True)]
+            shown.append(f"{method} {min(ratios):.1%} to {max(ratios):.1%}")
+        word = "holds" if all(yes for _, yes in good) else "does not"
+        if word == "does not" and any(yes for _, yes in good):
+            word = "only"
+            loads = sorted({load for load, yes in good if yes})
+            shown.append(f"at loads from {loads[0]:g}")
+        return Verdict(word, "; ".join(shown))
+
+    return test
+
+
+def insensitive(method: str, beyond: float) -> Callable[[Results], Verdict]:
+    """Return a test: the effect of the load falls with the setting, to none beyond one."""
+
+    def test(results: Results) -> Verdict:
+        settings = results.experiment.settings
+        effect = [
+            results.mean(method, LOADS[-1], setting=s) - results.mean(method, LOADS[0], setting=s)
+            for s in settings
+        ]
+        falls = _falls(effect)
+        none = all(e < 0.05 for s, e in zip(settings, effect, strict=True) if s > beyond)
+        word = "holds" if falls and none else "only" if falls or none else "does not"
+        rise = [100 * e for e in effect]
+        return Verdict(word, _trail("rise in points from load .1 to 1", results, rise))
+
+    return test
+
+
+def steady(method: str, within: float) -> Callable[[Results], Verdict]:
+    """Return a test: a method rejects about as much under every setting."""
+
+    def test(results: Results) -> Verdict:
+        settings = results.experiment.settings
+        means = [
+            sum(results.mean(method, load, setting=s) for load in LOADS) / len(LOADS)
+            for s in settings
+        ]
+        word = "holds" if max(means) - min(means) <= within else "does not"
+        percent = [100 * mean for mean in means]
+        return Verdict(word, _trail("mean reject ratio in %", results, percent))
+
+    return test
+
+
+def _falls(numbers: list[float]) -> bool:
+    return all(later <= earlier + EPSILON for earlier, later in pairwise(numbers))
+
+
+def _trail(what: str, results: Results, numbers: list[float]) -> str:
+    pairs = zip(results.experiment.settings, numbers, strict=True)
+    trail = ", ".join(f"{setting}: {number:.2f}" for setting, number in pairs)
+    return f"{what}, {results.experiment.parameter} {trail}"
+
+
+def _points(gaps: list[float]) -> str:
+    return f"{100 * sum(gaps) / len(gaps):.2f} points"
+
+
+def _named(results: Results, setting: Any, load: float) -> str:
+    return f"{load:g}" if setting is None else f"{results.experiment.parameter}={setting}/{load:g}"
+
+
+def _shortened(where: list[str], most: int = 8) -> str:
+    return ", ".join(where[:most]) + (f" and {len(where) - most} more" if len(where) > most else "")
+
+
+CLAIMS = (
+    Claim("4.6", "EDF-OPR-MN rejects less than EDF-EPR-MN", below("edf-opr-mn", "edf-epr-mn")),
+    Claim(
+        "4.6",
+        "EDF-OPR-MN uses the cluster more than EDF-EPR-MN",
+        above("edf-opr-mn", "edf-epr-mn", "utilization"),
+    ),
+    Claim("4.6", "EDF-OPR-AN rejects less than EDF-EPR-AN", below("edf-opr-an", "edf-epr-an")),
+    Claim(
+        "4.6",
+        "EDF-OPR-AN rejects less than EDF-OPR-MN most of the time",
+        below("edf-opr-an", "edf-opr-mn"),
+    ),
+    Claim("4.7", "OPR rejects less than EPR at every DCRatio", below("edf-opr-an", "edf-epr-an")),
+    Claim(
+        "4.7",
+        "below load .8 the difference shrinks as the DCRatio grows",
+        shrinks("edf-opr-an", "edf-epr-an", most_load=0.75),
+    ),
+    Claim("4.8", "OPR rejects less than EPR at every chi", below("edf-opr-mn", "edf-epr-mn")),
+    Claim("4.8", "the difference vanishes as chi grows", shrinks("edf-opr-mn", "edf-epr-mn")),
+    Claim(
+        "4.9a",
+        "fewest nodes gain on all nodes as tau grows",
+        shrinks("edf-opr-an", "edf-opr-mn"),
+    ),
+    Claim(
+        "4.9b",
+        "fewest nodes gain on all nodes as the DCRatio grows",
+        shrinks("edf-opr-an", "edf-opr-mn"),
+    ),
+    Claim(
+        "4.10-4.12",
+        "EDF rejects less than MWF at tau 1",
+        below("edf-opr-mn", "mwf-opr-mn", settings=(1,)),
+    ),
+    Claim(
+        "4.10-4.12",
+        "MWF rejects less than EDF at tau 20, for most loads",
+        below("mwf-opr-mn", "edf-opr-mn", settings=(20,)),
+    ),
+    Claim(
+        "4.10-4.12",
+        "EDF rejects less than FIFO at every tau",
+        below("edf-opr-mn", "fifo-opr-mn"),
+    ),
+    Claim(
+        "4.10-4.12",
+        "MWF uses the cluster less than EDF",
+        above("edf-opr-mn", "mwf-opr-mn", "utilization"),
+    ),
+    Claim("R4", "MCDF rejects less than FIFO-AN", below("mcdf", "fifo-opr-an")),
+    Claim("R4", "MCDF rejects less than EDF-AN", below("mcdf", "edf-opr-an")),
+    Claim("R4", "MCDF rejects less than FIFO-MN", below("mcdf", "fifo-opr-mn")),
+    Claim("R4", "MCDF rejects less than EDF-MN", below("mcdf", "edf-opr-mn")),
+    Claim("R5", "without admission control more than 99 % are late", most_miss(0.99)),
+    Claim(
+        "R6-R9", "with set-up costs, MCDF rejects less than FIFO-AN", below("mcdf", "fifo-opr-an")
+    ),
+    Claim("R6-R9", "with set-up costs, MCDF rejects less than EDF-AN", below("mcdf", "edf-opr-an")),
+    Claim("R6-R9", "with set-up costs, MCDF rejects less than EDF-MN", below("mcdf", "edf-opr-mn")),
+    Claim("R6-R9", "MCDF rejects about as much whatever the set-up costs", steady("mcdf", 0.03)),
+    Claim("R10", "the load matters less as tau/chi grows, not beyond 3", insensitive("mcdf", 30)),
+)

@@ -1,0 +1,128 @@
+"""The experiments on streams of divisible loads, as the papers describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dlopt.simulation import Point, simulate_many
+
+LOADS = tuple(number / 10 for number in range(1, 11))
+VARIANTS = {"sound": "", "as printed": ":literal"}
+"""The default algorithms, and those that let tasks share the channel."""
+
+CHAPTER = "Mamat 2011"
+REPORT = "Lin et al. 2005"
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Some algorithms over system loads, under one or several settings.
+
+    Parameters
+    ----------
+    paper, figures : str
+    family : str
+        Of workloads.
+    methods : tuple of str
+    parameter : str, optional
+        What is varied beside the load.
+    settings : tuple
+        Its values.
+    fixed : mapping
+        Other parameters that differ from the family's.
+    measures : tuple of str
+        What the paper draws.
+    """
+
+    paper: str
+    figures: str
+    family: str
+    methods: tuple[str, ...]
+    parameter: str | None = None
+    settings: tuple[Any, ...] = (None,)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    measures: tuple[str, ...] = ("reject_ratio", "utilization")
+
+    def parameters(self, setting: Any) -> dict[str, Any]:
+        """Return what the family is given under a setting; set-up costs vary together."""
+        if self.parameter is None:
+            return dict(self.fixed)
+        if self.parameter == "set-up costs":
+            return {**self.fixed, "theta_cm": setting, "theta_cp": setting}
+        return {**self.fixed, self.parameter: setting}
+
+    def run(self, variant: str, seeds: int, horizon: float, processes: int) -> Results:
+        """Simulate everything, for one of the `VARIANTS`."""
+        suffix = VARIANTS[variant]
+        names = [m if m.endswith("-anna") else m + suffix for m in self.methods]
+        points: dict[tuple[Any, str, float], Point] = {}
+        for setting in self.settings:
+            found = simulate_many(
+                self.family,
+                names,
+                loads=LOADS,
+                seeds=range(seeds),
+                processes=processes,
+                horizon=horizon,
+                **self.parameters(setting),
+            )
+            for point in found:
+                method = point.method.removesuffix(":literal")
+                load = min(LOADS, key=lambda known: abs(known - (point.system_load or 0)))
+                points[setting, method, load] = point
+        return Results(self, variant, points)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What an experiment gave, by setting, method and load."""
+
+    experiment: Experiment
+    variant: str
+    points: Mapping[tuple[Any, str, float], Point]
+
+    def mean(
+        self, method: str, load: float, measure: str = "reject_ratio", setting: Any = None
+    ) -> float:
+        """Return the mean of a measure over the seeds."""
+        estimate = self.points[setting, method, load].estimate(measure)
+        return 0.0 if estimate is None else estimate.mean
+
+
+_EDF = ("edf-opr-mn", "edf-epr-mn", "edf-opr-an", "edf-epr-an")
+_ORDERS = ("fifo-opr-mn", "edf-opr-mn", "mwf-opr-mn")
+_REPORT = ("mcdf", "fifo-opr-an", "fifo-opr-mn", "edf-opr-an", "edf-opr-mn")
+
+EXPERIMENTS = {
+    "4.6": Experiment(CHAPTER, "4.6", "mamat4", _EDF),
+    "4.7": Experiment(
+        CHAPTER, "4.7", "mamat4", ("edf-opr-an", "edf-epr-an"), "dc_ratio", (2, 10, 100)
+    ),
+    "4.8": Experiment(
+        CHAPTER, "4.8", "mamat4", ("edf-opr-mn", "edf-epr-mn"), "chi", (100, 1000, 10_000)
+    ),
+    "4.9a": Experiment(
+        CHAPTER, "4.9a", "mamat4", ("edf-opr-mn", "edf-opr-an"), "tau", (1, 5, 10, 20)
+    ),
+    "4.9b": Experiment(
+        CHAPTER, "4.9b", "mamat4", ("edf-opr-mn", "edf-opr-an"), "dc_ratio", (2, 4, 6, 10)
+    ),
+    "4.10-4.12": Experiment(CHAPTER, "4.10-4.12", "mamat4", _ORDERS, "tau", (1, 10, 20)),
+    "R4": Experiment(REPORT, "4", "lin5", _REPORT, measures=("reject_ratio",)),
+    "R5": Experiment(REPORT, "5", "lin5", ("fifo-anna", "edf-anna"), measures=("miss_ratio",)),
+    "R6-R9": Experiment(
+        REPORT, "6-9", "lin5", _REPORT, "set-up costs", (5, 10, 15, 20), measures=("reject_ratio",)
+    ),
+    "R10": Experiment(
+        REPORT,
+        "10",
+        "lin5",
+        ("mcdf",),
+        "tau",
+        (2, 5, 10, 20, 30, 50),
+        measures=("reject_ratio",),
+    ),
+}
+"""All of them. In figure 10 of the report ``chi`` is 10, so that ``tau`` says the ratio."""
