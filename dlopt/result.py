@@ -145,12 +145,15 @@ class Objective:
         For a lexicographic objective, the names of its levels; else its own name alone.
     needs : str, optional
         An instance field that must be given for the objective to make sense.
+    telling : bool, default True
+        Whether a comparison under another objective shows it, too.
     """
 
     name: str
     sense: Literal["min", "max"]
     levels: tuple[str, ...] = ()
     needs: str | None = None
+    telling: bool = True
 
     def better(self, left: Value, right: Value) -> bool:
         """Tell whether `left` is strictly better than `right`, compared exactly."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlopt.registry.entries import Method, Problem
+from dlopt.registry.entries import Method, Option, Problem
 
 PROBLEM = Problem(
     "admission",
@@ -79,9 +79,70 @@ def _streams() -> Iterator[Method]:
             plan_class="single",
             objectives=_OBJECTIVES,
             target=f"{_STREAMS}:{order}_anna",
-            applies=f"{_STREAMS}:identical_nodes",
+            applies=f"{_STREAMS}:nothing_promised",
             summary=f"{first}; all nodes, no admission control: promises nothing",
         )
 
 
-METHODS = (*_streams(),)
+_INSTALLMENTS = Option("installments", "int", 1, "chunks that a task may have on a node", least=1)
+_SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
+_RELAX = Option(
+    "relax",
+    "str",
+    "no",
+    "accept tasks in part: one linear program, for thousands of tasks",
+    choices=("no", "yes"),
+)
+
+_PROOFS = (
+    Method(
+        "admission",
+        "exact",
+        kind="exact",
+        source="integer programs and CP-SAT",
+        claim="optimal",
+        plan_class="single",
+        objectives=_EXACT,
+        target=f"{_MODELS}:exact_plan",
+        options=(_INSTALLMENTS, _SOLVER),
+        summary="clairvoyant: the most that can be accepted, proven",
+    ),
+    Method(
+        "admission",
+        "all-or-nothing",
+        kind="exact",
+        source="integer program",
+        claim="optimal",
+        plan_class="single",
+        objectives=_EXACT,
+        target=f"{_MODELS}:feasible_queue",
+        options=(_INSTALLMENTS, _SOLVER),
+        summary="clairvoyant: whether all tasks can be accepted, by a plan or a proof",
+    ),
+    Method(
+        "admission",
+        "bound-window",
+        kind="bound",
+        source="linear program with latency cuts, branched on",
+        claim="sound",
+        plan_class="single",
+        objectives=_EXACT,
+        target=f"{_MODELS}:bound_window",
+        options=(_INSTALLMENTS,),
+        summary="no plan of its class accepts more",
+    ),
+    Method(
+        "admission",
+        "bound-fluid",
+        kind="bound",
+        source="linear program, branched on",
+        claim="sound",
+        plan_class="any",
+        objectives=_EXACT,
+        target=f"{_MODELS}:bound_fluid",
+        options=(_RELAX,),
+        summary="no plan with any number of chunks accepts more",
+    ),
+)
+
+METHODS = (*_streams(), *_PROOFS)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from dlopt.problems.admission import Chunk, Decision, Instance, Solution, Task
 from dlopt.result import Violation
+from tests.problems.corruptions import Corruption, amounts, share
 from tests.problems.plans import moved, send_of, with_chunk
 
 F = Fraction
-amounts = st.fractions(F(1, 60), 5, max_denominator=60)
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,6 @@ class Corrupted:
 
 
 Corrupt = Callable[[Any, Instance, Solution], Corrupted]
-
-
-@dataclass(frozen=True)
-class Corruption:
-    name: str
-    kinds: tuple[str, ...]
-    corrupt: Corrupt
 
 
 CORRUPTIONS: list[Corruption] = []
@@ -63,11 +56,6 @@ def some(draw: Any, things: tuple[Any, ...], fits: Callable[[Any], bool] = bool)
     return index, things[index]
 
 
-def share(draw: Any, most: Fraction) -> Fraction:
-    """Return a part of `most`: above 0, at most all of it."""
-    return most * draw(st.fractions(F(1, 8), 1, max_denominator=8))
-
-
 def with_chunks(plan: Solution, *chunks: Chunk) -> Solution:
     return replace(plan, chunks=chunks)
 
@@ -80,10 +68,8 @@ def with_decision(plan: Solution, index: int, decision: Decision) -> Solution:
     return replace(plan, decisions=with_chunk(plan.decisions, index, decision))
 
 
-def lasting(instance: Instance) -> Instance:
-    """Return the instance with deadlines that no corruption reaches."""
-    tasks = tuple(replace(task, deadline=task.deadline + 100) for task in instance.tasks)
-    return replace(instance, tasks=tasks)
+def arrival_of(instance: Instance, name: str) -> Fraction:
+    return next(task.arrival for task in instance.tasks if task.id == name)
 
 
 def lost(task: str, amount: Fraction) -> Violation:
@@ -122,21 +108,20 @@ def taken_back(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
 @corruption("decision-time")
 def decided_late(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     index, decision = some(draw, plan.decisions)
-    (task,) = (task for task in instance.tasks if task.id == decision.task)
-    when = max(task.arrival, instance.now) if task.id in instance.promised else task.arrival
+    arrival = arrival_of(instance, decision.task)
+    when = instance.now if decision.task in instance.promised else arrival
     late = replace(decision, at=when + draw(amounts))
-    off = late.at - task.arrival
-    expected = Violation("decision-time", f"task {task.id}", late.at, amount=off)
+    off = late.at - arrival
+    expected = Violation("decision-time", f"task {decision.task}", late.at, amount=off)
     return Corrupted(instance, with_decision(plan, index, late), (expected,))
 
 
 @corruption("decision-time")
 def decided_early(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     index, decision = some(draw, plan.decisions)
-    (task,) = (task for task in instance.tasks if task.id == decision.task)
-    off = draw(amounts)
-    early = replace(decision, at=task.arrival - off)
-    expected = Violation("decision-time", f"task {task.id}", early.at, amount=-off)
+    off, arrival = draw(amounts), arrival_of(instance, decision.task)
+    early = replace(decision, at=arrival - off)
+    expected = Violation("decision-time", f"task {decision.task}", early.at, amount=-off)
     return Corrupted(instance, with_decision(plan, index, early), (expected,))
 
 
@@ -346,15 +331,6 @@ def shorter_computation(draw: Any, instance: Instance, plan: Solution) -> Corrup
     return Corrupted(instance, at(plan, index, short), (expected,))
 
 
-@corruption("computation-duration")
-def longer_computation(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
-    index, chunk = some(draw, plan.chunks, lambda c: c == plan.chunks[-1])
-    off, begun = draw(amounts), chunk.computation_start
-    long = replace(chunk, computation_end=chunk.computation_end + off)
-    expected = Violation("computation-duration", name(chunk), begun, long.computation_end, off)
-    return Corrupted(lasting(instance), at(plan, index, long), (expected,))
-
-
 @corruption("computes-before-received")
 def computed_before_received(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     index, chunk = some(draw, plan.chunks)
@@ -372,11 +348,10 @@ def computed_before_received(draw: Any, instance: Instance, plan: Solution) -> C
 @corruption("starts-before-arrival")
 def sent_before_it_arrives(draw: Any, instance: Instance, plan: Solution) -> Corrupted:
     index, chunk = some(draw, plan.chunks)
-    (task,) = (task for task in instance.tasks if task.id == chunk.task)
-    off = draw(amounts)
-    early = moved(chunk, task.arrival - off - chunk.transmission_start)
+    off, arrival = draw(amounts), arrival_of(instance, chunk.task)
+    early = moved(chunk, arrival - off - chunk.transmission_start)
     sent = early.transmission_start
-    expected = Violation("starts-before-arrival", name(chunk), sent, task.arrival, off)
+    expected = Violation("starts-before-arrival", name(chunk), sent, arrival, off)
     return Corrupted(instance, at(plan, index, early), (expected,), alone=False)
 
 

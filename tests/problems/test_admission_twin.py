@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dlopt.problems import admission
 from dlopt.problems.admission import Chunk, Decision, Instance, Solution, Task
 from tests import strategies
-from tests.problems.plans import TIMES, moved, with_chunk
+from tests.problems.plans import TIMES, moved
 
 F = Fraction
 Found = tuple[Any, ...]
@@ -141,50 +141,57 @@ def shared_times(instance: Instance, plan: Solution) -> set[Found]:
     return found
 
 
+STEPS = st.sampled_from([F(-3), F(-1), F(-1, 2), F(1, 2), F(1), F(3)])
+
+
 @st.composite
 def perhaps_wrong(draw: Any) -> tuple[Instance, Solution]:
     """Return a stream and a plan that was valid before up to four things in it changed."""
-    instance, plan = draw(
-        strategies.admission_plans(identical=False, state=draw(st.booleans()), unpromised=True)
-    )
-    steps = st.sampled_from([F(-3), F(-1), F(-1, 2), F(1, 2), F(1), F(3)])
-    nodes = st.integers(-1, instance.cluster.nodes)
-    ids = st.sampled_from([*(task.id for task in instance.tasks), "stranger"])
+    state = draw(st.booleans())
+    instance, plan = draw(strategies.admission_plans(identical=False, state=state, unpromised=True))
+    decisions, chunks, tasks = list(plan.decisions), list(plan.chunks), list(instance.tasks)
+    ids = [*(task.id for task in tasks), "stranger"]
     for _ in range(draw(st.integers(0, 4))):
-        what = draw(st.sampled_from(["decision", "chunk", "task"]))
-        if what == "decision" and plan.decisions:
-            index = draw(st.integers(0, len(plan.decisions) - 1))
-            old = plan.decisions[index]
-            new = draw(st.sampled_from(["at", "accepted", "promised", "task", "drop", "again"]))
-            changed = {
-                "at": lambda d: (replace(d, at=d.at + draw(steps)),),
-                "accepted": lambda d: (replace(d, accepted=not d.accepted),),
-                "promised": lambda d: (replace(d, promised=not d.promised),),
-                "task": lambda d: (replace(d, task=draw(ids)),),
-                "drop": lambda d: (),
-                "again": lambda d: (d, replace(d, accepted=draw(st.booleans()))),
-            }[new](old)
-            decisions = (*plan.decisions[:index], *changed, *plan.decisions[index + 1 :])
-            plan = replace(plan, decisions=decisions)
-        elif what == "chunk" and plan.chunks:
-            index = draw(st.integers(0, len(plan.chunks) - 1))
-            old = plan.chunks[index]
-            new = draw(st.sampled_from([*TIMES, "load", "node", "task", "move", "drop", "again"]))
-            changed = {
-                "node": lambda c: (replace(c, node=draw(nodes)),),
-                "task": lambda c: (replace(c, task=draw(ids)),),
-                "move": lambda c: (moved(c, draw(steps)),),
-                "drop": lambda c: (),
-                "again": lambda c: (c, moved(c, draw(steps))),
-            }.get(new, lambda c: (replace(c, **{new: getattr(c, new) + draw(steps)}),))(old)
-            chunks = (*plan.chunks[:index], *changed, *plan.chunks[index + 1 :])
-            plan = replace(plan, chunks=chunks)
-        elif what == "task":
-            index = draw(st.integers(0, len(instance.tasks) - 1))
-            old = instance.tasks[index]
-            soon = replace(old, deadline=max(old.deadline + draw(steps), 0))
-            instance = replace(instance, tasks=with_chunk(instance.tasks, index, soon))
-    return instance, plan  # fmt: skip
+        what = draw(st.sampled_from([decisions, chunks, tasks]))
+        if not what:
+            continue
+        index = draw(st.integers(0, len(what) - 1))
+        if what is tasks:
+            deadline = max(tasks[index].deadline + draw(STEPS), 0)
+            what[index : index + 1] = [replace(tasks[index], deadline=deadline)]
+        elif what is decisions:
+            what[index : index + 1] = other_decisions(draw, decisions[index], ids)
+        else:
+            what[index : index + 1] = other_chunks(draw, chunks[index], ids)
+    return replace(instance, tasks=tuple(tasks)), Solution(tuple(decisions), tuple(chunks))
+
+
+def other_decisions(draw: Any, old: Decision, ids: list[str]) -> list[Decision]:
+    how = draw(st.sampled_from(["at", "accepted", "promised", "task", "drop", "again"]))
+    if how == "drop":
+        return []
+    if how == "again":
+        return [old, replace(old, accepted=draw(st.booleans()))]
+    if how == "at":
+        return [replace(old, at=old.at + draw(STEPS))]
+    if how == "task":
+        return [replace(old, task=draw(st.sampled_from(ids)))]
+    return [replace(old, **{how: not getattr(old, how)})]
+
+
+def other_chunks(draw: Any, old: Chunk, ids: list[str]) -> list[Chunk]:
+    how = draw(st.sampled_from([*TIMES, "load", "node", "task", "move", "drop", "again"]))
+    if how == "drop":
+        return []
+    if how == "again":
+        return [old, moved(old, draw(STEPS))]
+    if how == "move":
+        return [moved(old, draw(STEPS))]
+    if how == "node":
+        return [replace(old, node=draw(st.integers(-1, 3)))]
+    if how == "task":
+        return [replace(old, task=draw(st.sampled_from(ids)))]
+    return [replace(old, **{how: getattr(old, how) + draw(STEPS)})]
 
 
 @pytest.mark.property

@@ -8,7 +8,7 @@ Mamat 2011, figure 4.1; ``mcdf`` is that of Lin et al. 2005, section 5.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from dlopt.errors import NotApplicableError
 
@@ -16,6 +16,11 @@ Order: TypeAlias = Literal["fifo", "edf", "mwf", "mcdf"]
 Partition: TypeAlias = Literal["opr", "epr", "iit", "iit-1"]
 Assignment: TypeAlias = Literal["mn", "an"]
 
+_WORDS = {
+    "order": get_args(Order),
+    "partition": get_args(Partition),
+    "assignment": get_args(Assignment),
+}
 _ALIASES = {
     "edf-iit-2": ("edf", "iit", "mn"),
     "edf-iit-1": ("edf", "iit-1", "mn"),
@@ -57,15 +62,20 @@ class Algorithm:
     channel: bool = True
 
     def __post_init__(self) -> None:
+        for choice, words in _WORDS.items():
+            word = getattr(self, choice)
+            if word not in words:
+                raise NotApplicableError(f"unknown {choice} {word!r} (known: {', '.join(words)})")
         if self.order == "mcdf" and (self.partition, self.assignment) != ("opr", "mn"):
             raise NotApplicableError("mcdf is defined for opr and the minimum number of nodes")
         all_ready = self.partition in ("opr", "epr")
         if self.order == "mwf" and not (all_ready and self.assignment == "mn"):
             raise NotApplicableError("mwf is defined for opr or epr and the minimum of nodes")
-        if self.partition == "iit-1" and self.assignment != "mn":
-            raise NotApplicableError("edf-iit-1 takes the minimum number of nodes")
-        if not self.control and (self.order not in ("fifo", "edf") or self.assignment != "an"):
-            raise NotApplicableError("without admission control: fifo or edf on all nodes")
+        if self.partition == "iit-1" and (self.order, self.assignment) != ("edf", "mn"):
+            raise NotApplicableError("iit-1 is defined for edf and the minimum number of nodes")
+        all_nodes = (self.partition, self.assignment) == ("opr", "an")
+        if not self.control and not (self.order in ("fifo", "edf") and all_nodes):
+            raise NotApplicableError("without admission control: fifo or edf, opr, on all nodes")
 
     @classmethod
     def parse(cls, name: str) -> Algorithm:
@@ -83,6 +93,8 @@ class Algorithm:
         NotApplicableError
             If it is no such name.
         """
+        if not isinstance(name, str):
+            raise NotApplicableError(f"an algorithm's name is needed, not a {type(name).__name__}")
         stem, colon, slip = name.partition(":")
         if colon and slip != "literal":
             raise NotApplicableError(f"unknown algorithm {name!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
@@ -13,10 +14,18 @@ from dlopt.heuristics.admission.orders import Planned, Waiting
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.problems.admission import Decision, Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.records import NonNegative, Record
 
 
 class PromiseError(NotApplicableError):
     """An algorithm finds no plan that keeps the promises that a state comes with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _State(Record):
+    now: NonNegative = 0
+    ready_times: tuple[NonNegative, ...] = ()
+    channel_ready: NonNegative = 0
 
 
 class Admission:
@@ -83,11 +92,15 @@ class Admission:
         exact_numbers: bool | None = None,
         plain: bool = False,
     ) -> None:
+        if not isinstance(cluster, Cluster):
+            raise NotApplicableError(f"a cluster is needed, not a {type(cluster).__name__}")
         if not cluster.identical:
             raise NotApplicableError("admission algorithms need identical nodes")
-        if isinstance(algorithm, str):
+        if not isinstance(algorithm, Algorithm):
             algorithm = Algorithm.parse(algorithm)
-        ready = tuple(ready_times) or (now,) * cluster.nodes
+        state = _State(now, ready_times, channel_ready)  # type: ignore[arg-type]
+        now, channel_ready = state.now, state.channel_ready
+        ready = state.ready_times or (now,) * cluster.nodes
         if len(ready) != cluster.nodes:
             rule = f"must have one entry for each of the {cluster.nodes} nodes"
             raise InvalidInstanceError([Fault("ready_times", len(ready), rule)])
@@ -174,13 +187,15 @@ class Admission:
         """
         if not isinstance(task, Task):
             raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
-        new = self._waiting(task, task.load if task.remaining is None else task.remaining)
+        new = self._waiting(task, task.load)
         faults = []
         if new.arrival < self.now:
             rule = f"must not lie before now, {shown(simplest(self.now), 15)}"
             faults.append(Fault("arrival", task.arrival, rule))
         if task.id in self._ids:
             faults.append(Fault("id", task.id, "was submitted before"))
+        if task.remaining is not None:
+            faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
         if faults:
             raise InvalidInstanceError(faults)
         refused = self._queue.offer(new)
@@ -199,7 +214,7 @@ class Admission:
         InvalidInstanceError
             If `now` lies before the engine's clock.
         """
-        instant = self._cast(now)
+        instant = self._cast(_State(now).now)
         if instant < self.now:
             rule = f"must not lie before {shown(simplest(self.now), 15)}"
             raise InvalidInstanceError([Fault("now", now, rule)])

@@ -178,4 +178,14 @@ class Inserted:
             free = until - instant
             follows = self.costs.beta * shares[-1] - self.costs.theta_cm if shares else free
             shares.append(min(free, follows))
+        if isinstance(load, float):  # small beside the instants, it is lost in their rounding
+            return _scaled(shares, load)
         return [share / self._unit for share in shares]
+
+
+def _scaled(shares: list[float], load: float) -> list[float]:
+    """Return loads in proportion to `shares`, of which none counts as negative."""
+    total = sum(max(share, 0.0) for share in shares)
+    if not total > 0:
+        return [load, *[0.0] * (len(shares) - 1)]
+    return [max(share, 0.0) * (load / total) for share in shares]

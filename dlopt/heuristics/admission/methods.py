@@ -59,6 +59,12 @@ def identical_nodes(instance: Instance) -> str | None:
     return None if instance.cluster.identical else "the nodes differ"
 
 
+def nothing_promised(instance: Instance) -> str | None:
+    """Return why an algorithm does not apply that promises nothing."""
+    promises = "the instance comes with promises, and no deadline is looked at"
+    return identical_nodes(instance) or (promises if instance.promised else None)
+
+
 def __getattr__(name: str) -> Callable[..., Result[Solution]]:
     text = name.removesuffix("_literal").replace("_", "-")
     try:

@@ -132,7 +132,7 @@ def overtaking(
                 break
         if left and not (started and channel):
             later = [time for time in nodes.times if time > instant]
-            instant = later[0]
+            instant = later[0] if later else instant  # in floats, a task may end as it starts
     return plan
 
 
@@ -143,4 +143,4 @@ def _available(nodes: Nodes, instant: Any) -> int:
 
 def _too_late(placer: Together, task: Waiting, instant: Any) -> Miss:
     time = placer.durations.of(task.load)(placer.n_star(task.load))
-    return Miss(instant + time - task.deadline, "time")
+    return Miss(time - (task.deadline - instant), "time")

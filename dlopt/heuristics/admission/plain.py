@@ -12,6 +12,7 @@ from typing import Any
 from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.nodes import Miss, Placement
 from dlopt.heuristics.iit import closed_form
+from dlopt.heuristics.iit.closed_form import Costs
 from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, PartitionRule
 from dlopt.problems.cluster import Cluster
 
@@ -62,6 +63,7 @@ class PlainInserted:
     """EDF-IIT-2: the closed form over the ready time of each node."""
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
+        self.costs = Costs(*costs)
         self.cluster = Cluster(nodes, *costs)
         self._fewest = algorithm.assignment == "mn"
 
@@ -70,12 +72,26 @@ class PlainInserted:
         ready = [max(time, floor) for time in nodes.times]
         most = None
         if self._fewest:
-            most = closed_form.n_min(self.cluster, ready, load, deadline)
-            if most is None:
-                left = load - sum(closed_form.most_load(self.cluster, ready, deadline))
+            most, left = self._count(ready, load, deadline)
+            if left > 0:
                 return Miss(left, "load")
         end, loads = closed_form.minimum_completion(self.cluster, ready, load, most)
         if end > deadline and not self._fewest:
             return Miss(end - deadline, "time")
-        sent = end - self.cluster.theta_cp - self.cluster.chi_of(0) * loads[-1]
+        sent = end - self.costs.theta_cp - self.costs.chi * loads[-1]
         return Placement(len(loads), floor, ready[0], sent, end)
+
+    def _count(self, ready: list[Any], load: Any, deadline: Any) -> tuple[int, Any]:
+        """Return the fewest nodes that do a load by a deadline, and what all of them leave."""
+        costs, unit = self.costs, self.costs.tau + self.costs.chi
+        until = deadline - costs.theta_cm - costs.theta_cp
+        share: Any = None
+        for count, instant in enumerate(ready, start=1):
+            free = until - instant
+            share = free if share is None else min(free, costs.beta * share - costs.theta_cm)
+            if share <= 0:
+                break
+            load -= share / unit
+            if load <= 0:
+                return count, load
+        return len(ready), load

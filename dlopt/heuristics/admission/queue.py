@@ -102,7 +102,7 @@ class Queue:
         if isinstance(plan, Refused):
             return plan
         self.waiting[at:] = plan
-        self._marks = [mark for mark in self._marks if mark[0] <= at + self._gone] + marks
+        self._marks = [mark for mark in self._marks if mark[0] < at + self._gone] + marks
         self._commit(begun)
         return None
 

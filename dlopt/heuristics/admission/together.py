@@ -70,8 +70,6 @@ class Together:
                 n = self.durations.least(load, slack, low, seen) or seen
                 return self.placed(n, floor, start, load)
             late = over if late is None else min(late, over)
-            if seen == most or slack <= 0:
-                break
         return Miss(late, "time")
 
     def placed(self, n: int, floor: Any, start: Any, load: Any) -> Placement:

@@ -123,7 +123,7 @@ class Instance(Header):
         """Yield the faults between fields: order, identities, lengths and references."""
         tasks, now, cluster = known.get("tasks", ()), known.get("now"), known.get("cluster")
         yield from _task_faults(tasks, now)
-        arrivals = {task.id: task.arrival for task in tasks}
+        arrivals = {task.id: task.arrival for task in reversed(tasks)}  # the first of a name
         ready, committed = known.get("ready_times"), known.get("committed", ())
         if cluster is not None and ready and len(ready) != cluster.nodes:
             rule = f"must have one entry for each of the {cluster.nodes} nodes"

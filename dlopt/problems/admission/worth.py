@@ -14,9 +14,9 @@ from dlopt.result import Objective
 OBJECTIVES: Mapping[str, Objective] = {
     "accepted": Objective("accepted", "max"),
     "accepted-load": Objective("accepted-load", "max"),
-    "reject-ratio": Objective("reject-ratio", "min"),
+    "reject-ratio": Objective("reject-ratio", "min", telling=False),
     "utilization": Objective("utilization", "max"),
-    "misses": Objective("misses", "min"),
+    "misses": Objective("misses", "min", telling=False),
 }
 
 
