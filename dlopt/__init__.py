@@ -25,10 +25,12 @@ if TYPE_CHECKING:
         SolverError,
     )
     from dlopt.generation import generate
+    from dlopt.heuristics.admission.engine import Admission
     from dlopt.io import read, write
     from dlopt.plotting import plot
     from dlopt.registry import register
     from dlopt.result import Limits, Result, Status, Violation
+    from dlopt.simulation import simulate
 
 _HOMES = {
     "api": ("Comparison", "RefutedAnswerError", "check", "compare", "solve"),
@@ -40,14 +42,17 @@ _HOMES = {
         "SolverError",
     ),
     "generation": ("generate",),
+    "heuristics.admission.engine": ("Admission",),
     "io": ("read", "write"),
     "plotting": ("plot",),
     "registry": ("register",),
     "result": ("Limits", "Result", "Status", "Violation"),
+    "simulation": ("simulate",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Admission",
     "Comparison",
     "DloptError",
     "InvalidInstanceError",
@@ -66,6 +71,7 @@ __all__ = [
     "plot",
     "read",
     "register",
+    "simulate",
     "solve",
     "write",
 ]

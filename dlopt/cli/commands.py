@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dlopt.cli import making
+from dlopt.cli import making, simulating
 from dlopt.cli.console import (
     Exit,
     code_of,
@@ -256,6 +256,7 @@ def list_methods(
 
 app.command()(making.generate)
 app.command()(making.convert)
+app.add_typer(simulating.app)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dlopt import arithmetic
-from dlopt.cli.console import out, print_json
+from dlopt.cli.console import err, out, print_json
 from dlopt.cli.options import AsJson, Out, Seed, Settings, pairs
 from dlopt.errors import NotApplicableError
 
@@ -33,16 +33,26 @@ def generate(
             raise NotApplicableError(f"--family is missing (known: {known})")
         _list_families(stem, as_json)
         return
-    parameters = {name: _number(value) for name, value in pairs(settings).items()}
+    parameters = {name: number(value) for name, value in pairs(settings).items()}
     instance = generation.generate(stem, family, seed=seed, **parameters)
     _deliver(instance, write_to, as_json)
 
 
 def convert(
     file: Annotated[Path, typer.Argument(metavar="FILE")],
-    to: Annotated[str, typer.Option("--to", metavar="STEM", help="The problem to make.")],
-    load: Annotated[str, typer.Option("--load", metavar="X", help="Units of load to split.")],
-    at: Annotated[str, typer.Option("--at", metavar="T", help="Instant of the log.")],
+    to: Annotated[
+        str, typer.Option("--to", metavar="STEM", help="The problem to make: iit or admission.")
+    ],
+    load: Annotated[
+        str | None, typer.Option("--load", metavar="X", help="Units of load to split (iit).")
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="T", help="Instant of the log; of admission the first one."),
+    ] = None,
+    span: Annotated[
+        str | None, typer.Option("--span", metavar="S", help="How long jobs arrive (admission).")
+    ] = None,
     source: Annotated[
         str | None, typer.Option("--from", metavar="FORMAT", help="By default from the name.")
     ] = None,
@@ -52,44 +62,85 @@ def convert(
     theta_cm: Annotated[str, typer.Option("--theta-cm", metavar="X")] = "0",
     theta_cp: Annotated[str, typer.Option("--theta-cp", metavar="X")] = "0",
     deadline: Annotated[
-        str | None, typer.Option("--deadline", metavar="D", help="Relative to --at.")
+        str | None, typer.Option("--deadline", metavar="D", help="Relative to --at (iit).")
     ] = None,
     starts: Annotated[
-        str, typer.Option("--starts", metavar="recorded|fcfs", help="When jobs started.")
-    ] = "recorded",
+        str | None,
+        typer.Option(
+            "--starts", metavar="recorded|fcfs", help="When jobs started (iit); as recorded."
+        ),
+    ] = None,
+    deadline_rule: Annotated[
+        str | None,
+        typer.Option(
+            "--deadline-rule",
+            metavar="execution|requested",
+            help="Deadlines are a multiple of the execution time on as many nodes as a job had, "
+            "or of the run time that its user requested (admission); the former.",
+        ),
+    ] = None,
+    deadline_factor: Annotated[
+        str | None,
+        typer.Option("--deadline-factor", metavar="F", help="The multiple (admission); 2."),
+    ] = None,
     write_to: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an instance from a file of another format; without --out it is printed."""
-    from dlopt.formats import swf
-    from dlopt.generation import occupancy
+    """Make an instance from a file of another format; without --out it is printed.
 
+    Of a log in the Standard Workload Format: iit is the cluster as its jobs leave it at an
+    instant, admission is the stream of its jobs.
+    """
     known = source or ("swf" if ".swf" in file.name else None)
     if known != "swf":
         raise NotApplicableError(f"unknown format {known or file.suffix!r}; known: swf (--from)")
-    if to != "iit":
-        raise NotApplicableError(f"swf converts to iit, not to {to!r}")
-    if starts not in ("recorded", "fcfs"):
-        raise NotApplicableError(f"--starts takes recorded or fcfs, got {starts!r}")
+    own: dict[str, dict[str, str | None]] = {
+        "iit": {"load": load, "deadline": deadline, "starts": starts},
+        "admission": {
+            "span": span,
+            "deadline_rule": deadline_rule,
+            "deadline_factor": deadline_factor,
+        },
+    }
+    if to not in own:
+        raise NotApplicableError(f"swf converts to {' and '.join(own)}, not to {to!r}")
+    for stem, its in own.items():
+        for name, text in its.items():
+            if stem != to and text is not None:
+                option = name.replace("_", "-")
+                raise NotApplicableError(f"--{option} is for --to {stem}, not for {to}")
     if machines is not None and machines < 1:
         raise NotApplicableError(f"--machines must be positive, got {machines}")
-    numbers = {
-        name: _needed(name, text)
-        for name, text in {
-            "at": at,
-            "load": load,
-            "tau": tau,
-            "chi": chi,
-            "theta_cm": theta_cm,
-            "theta_cp": theta_cp,
-            "deadline": deadline,
-        }.items()
-        if text is not None
-    }
-    log = swf.read(file)
-    chosen: Any = starts
-    instance = occupancy.snapshot(log, machines=machines, starts=chosen, **numbers)
+    given = own[to] | {"at": at, "tau": tau, "chi": chi, "theta_cm": theta_cm, "theta_cp": theta_cp}
+    words = {name: given.pop(name, None) for name in ("starts", "deadline_rule")}
+    options: dict[str, Any] = {"machines": machines}
+    options |= {name: _needed(name, text) for name, text in given.items() if text is not None}
+    options |= {name: text for name, text in words.items() if text is not None}
+    instance = _snapshot(file, options) if to == "iit" else _replayed(file, options)
     _deliver(instance, write_to, as_json)
+
+
+def _snapshot(file: Path, options: dict[str, Any]) -> Any:
+    from dlopt.formats import swf
+    from dlopt.generation import occupancy
+
+    for name in ("load", "at"):
+        if name not in options:
+            raise NotApplicableError(f"--to iit needs --{name}")
+    starts = options.get("starts", "recorded")
+    if starts not in ("recorded", "fcfs"):
+        raise NotApplicableError(f"--starts takes recorded or fcfs, got {starts!r}")
+    return occupancy.snapshot(swf.read(file), **options)
+
+
+def _replayed(file: Path, options: dict[str, Any]) -> Any:
+    from dlopt.formats import swf
+    from dlopt.generation.replay import replay
+
+    made = replay(swf.read(file), **options)
+    for reason, count in made.left_out:
+        err.print(f"left out: {count} job{'s' * (count > 1)} {reason}", markup=False)
+    return made.instance
 
 
 def _list_families(stem: str, as_json: bool) -> None:
@@ -120,7 +171,8 @@ def _plain(value: Any) -> Any:
     return None if value is None else arithmetic.to_json(value)
 
 
-def _number(text: str) -> Any:
+def number(text: str) -> Any:
+    """Return the number that a text spells, exactly, or the text if it spells none."""
     try:
         return arithmetic.simplest(arithmetic.parse(text))
     except ValueError:

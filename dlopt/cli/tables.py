@@ -105,18 +105,22 @@ def comparison(named: Named) -> Table:
     """Return all methods on all instances as one table."""
     first = named[0][1]
     goals = problem(first.instance.problem).module.OBJECTIVES
-    others = [name for name in goals if name != first.objective]
+    others = [name for name in goals if name != first.objective and goals[name].telling]
     table = Table(box=box.SIMPLE_HEAD, title=f"{first.instance.problem}: {first.objective}")
-    table.add_column("method", no_wrap=True)
+    table.add_column("method", min_width=max(len(m.name) for m in _all_methods(named)))
     for name in (first.objective, *others, "behind", "bound", "time"):
         table.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
     table.add_column("checked", min_width=12)
     for name, compared in named:
-        table.add_row(f"[bold]{escape(name)}[/bold]")
+        table.add_row(Text(name, "bold", overflow="fold", no_wrap=False))
         for row in compared.rows:
             table.add_row(*_cells(compared, row, others))
         table.add_section()
     return table
+
+
+def _all_methods(named: Named) -> list[Method]:
+    return [row.method for _, compared in named for row in compared.rows]
 
 
 def notes(named: Named) -> Iterator[str]:
@@ -130,12 +134,20 @@ def notes(named: Named) -> Iterator[str]:
         told = (
             (row.method.name, f"{row.result.status}: {row.result.reason}")
             for row in compared.rows
-            if row.result is not None and row.result.reason is not None
+            if row.result is not None and row.result.reason is not None and _asks_why(row)
         )
         for who, why in _grouped(told):
             yield f"{who} on {name}: {why}"
         for who, why in _grouped(compared.left_out):
             yield f"left out: {who} on {name}: {why}"
+
+
+def _asks_why(row: Row) -> bool:
+    """Tell whether a row leaves a question open: no plan, or an exact method without a proof."""
+    if row.result is None or row.method.kind == "bound":
+        return False
+    feasible = row.result.status is Status.FEASIBLE
+    return row.result.solution is None or (feasible and row.method.kind == "exact")
 
 
 def _grouped(told: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

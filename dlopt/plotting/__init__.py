@@ -10,6 +10,7 @@ import importlib
 import io
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +76,6 @@ def plot(
     >>> figure.axes[0].get_xlabel()
     'time'
     """
-    # A path that cannot be written is told before the work of drawing, not after it.
-    target = None if path is None else _target(path)
     note, violations = "", tuple[Violation, ...]()
     if isinstance(solution, Result):
         note = ", ".join(word for word in (solution.method, str(solution.status)) if word)
@@ -84,12 +83,32 @@ def plot(
     problem = getattr(instance, "problem", type(instance).__name__)
     if problem not in PROBLEMS:
         raise NotApplicableError(f"no drawing of {problem!r}, only of {', '.join(PROBLEMS)}")
-    _require_matplotlib()
-    stem = importlib.import_module(f"dlopt.plotting.{problem}")
-    with _SETTINGS, _settings():
+
+    def draw() -> Figure:
+        stem: Any = importlib.import_module(f"dlopt.plotting.{problem}")
         figure: Figure = stem.draw(
             instance, solution, title=title, note=note, violations=violations
         )
+        return figure
+
+    return drawn(draw, path)
+
+
+def drawn(draw: Callable[[], Figure], path: str | os.PathLike[str] | None) -> Figure:
+    """Return a figure, and write it if a path is given; matplotlib's own settings hold meanwhile.
+
+    Raises
+    ------
+    NotApplicableError
+        If the file cannot be written.
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    # A path that cannot be written is told before the work of drawing, not after it.
+    target = None if path is None else _target(path)
+    _require_matplotlib()
+    with _SETTINGS, _settings():
+        figure = draw()
         if target is not None:
             content = _rendered(figure, target.suffix.lower()[1:])
             with replacing(target) as file:

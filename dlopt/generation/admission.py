@@ -1,0 +1,109 @@
+"""Families of streams of divisible loads, as instances.
+
+Those of the papers are `dlopt.generation.workloads`, in floats; `small` is for exact methods.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from functools import wraps
+from typing import Any
+
+from dlopt.arithmetic import Number, exact, simplest
+from dlopt.errors import NotApplicableError
+from dlopt.generation.workloads import WORKLOADS, Workload
+from dlopt.heuristics.iit.partition import OptimalPartition
+from dlopt.problems.admission import Instance, Task
+from dlopt.problems.cluster import Cluster
+
+MOST_SMALL = 1000
+"""Nodes and tasks of a small instance; exact answers to larger ones have too many digits."""
+
+
+def small(
+    *,
+    nodes: int = 3,
+    tasks: int = 6,
+    tau: Number = 1,
+    chi: Number = 2,
+    theta_cm: Number = 0,
+    theta_cp: Number = 0,
+    span: int = 12,
+    largest: int = 6,
+    slack: Number = 2,
+    parts: int = 1,
+    seed: int = 0,
+) -> Instance:
+    """Return a few random tasks in exact numbers, for exact methods and for tests.
+
+    Parameters
+    ----------
+    nodes : int
+        1 to 1,000.
+    tasks : int
+        1 to 1,000.
+    tau, chi, theta_cm, theta_cp : Number
+        Costs, see `Cluster`.
+    span : int
+        Tasks arrive from 0 to this instant.
+    largest : int
+        Of the loads.
+    slack : Number
+        At least 1. A deadline lies between the least execution time of its task and `slack` times
+        that on one node, rounded up.
+    parts : int
+        Arrivals, loads and deadlines are multiples of 1 by `parts`.
+    seed : int
+
+    Returns
+    -------
+    Instance
+    """
+    for name, value in {"nodes": nodes, "tasks": tasks}.items():
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_SMALL:
+            text = f"{name} must be an integer from 1 to {MOST_SMALL}, got {value!r}"
+            raise NotApplicableError(text)
+    for name, value, least in (("span", span, 0), ("largest", largest, 1), ("parts", parts, 1)):
+        if not isinstance(value, int) or value < least:
+            raise NotApplicableError(f"{name} must be an integer from {least}, got {value!r}")
+    if slack < 1:
+        raise NotApplicableError(f"slack must be at least 1, got {slack}")
+    cluster = Cluster(nodes, tau, chi, theta_cm, theta_cp)
+    rule = OptimalPartition(*map(exact, (tau, chi, theta_cm, theta_cp)))
+    draw = random.Random(f"small {seed}")
+    arrivals = sorted(Fraction(draw.randint(0, span * parts), parts) for _ in range(tasks))
+    made = []
+    for number, arrival in enumerate(arrivals):
+        load = Fraction(draw.randint(1, largest * parts), parts)
+        most = rule.n_star(load, nodes) or nodes
+        soonest = -(-rule.execution_time(load, most) * parts // 1)
+        latest = -(-exact(slack) * rule.execution_time(load, 1) * parts // 1)
+        deadline = Fraction(draw.randint(int(soonest), int(latest)), parts)
+        made.append(Task(str(number), *map(simplest, (arrival, load, deadline))))
+    return Instance(
+        cluster,
+        tuple(made),
+        name=f"small-{nodes}x{tasks}-{seed}",
+        origin=f"dlopt generate admission --family small, seed {seed}",
+    )
+
+
+def _as_instances(workload: Callable[..., Workload]) -> Callable[..., Instance]:
+    """Return a workload's function, for instances."""
+
+    @wraps(workload)
+    def family(**parameters: Any) -> Instance:
+        stream = workload(**parameters)
+        if not len(stream):
+            raise NotApplicableError("no task arrives before the horizon")
+        return stream.instance()
+
+    return family
+
+
+FAMILIES: dict[str, Callable[..., Instance]] = {
+    "small": small,
+    **{name: _as_instances(workload) for name, workload in WORKLOADS.items()},
+}
