@@ -109,7 +109,9 @@ def linear(terms: Iterable[Term]) -> pulp.LpAffineExpression:
     return pulp.LpAffineExpression(coefficients, constant=0)
 
 
-def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> Outcome:
+def _highs(
+    problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool, attempts: int = 3
+) -> Outcome:
     import highspy
 
     # Feasibility tolerances stay at their defaults: tighter ones have made HiGHS answer wrongly.
@@ -142,6 +144,9 @@ def _highs(problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool) -> O
         known.kSolutionLimit: Status.LIMIT,
         known.kInterrupt: Status.LIMIT,
     }
+    if said == known.kSolveError and attempts > 1:
+        # Its branch and bound loses its way now and then; from another seed it does not.
+        return _highs(problem, limits, seed + 1, exact, attempts - 1)
     if said not in statuses:
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(said)!r}")
     status = statuses[said]

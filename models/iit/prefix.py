@@ -20,6 +20,10 @@ subject to  s_n >= r_n z_n
             s_{n+1} >= s_n + theta_cm z_n + tau x_n
             T >= s_n + (theta_cm + theta_cp) z_n + (tau + chi) x_n
             x_n <= cap_n z_n,   sum_n x_n = load,   z_n >= z_{n+1}
+            z_n = 1                 if the first n - 1 nodes cannot do the load by `upper`
+
+With `upper` any completion that is known to be attainable, the last line cuts no optimum off: the
+first `n - 1` nodes do no more than the sum of the ``X_i(upper)`` by then.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from typing import Any
 
 import pulp
 
+from dlopt.arithmetic import FLOATING
 from dlopt.backends.pulp import Outcome, linear, optimise
 from dlopt.models.iit.sequence import SequenceModel, Timed
 from dlopt.problems.iit import Instance
@@ -136,8 +141,8 @@ class PrefixModel:
     most : int
         Use this many nodes at the most.
     upper : Number
-        A completion time that is known to be attainable; it clamps the loads, and leaves out the
-        nodes that are ready too late to help.
+        A completion time that is known to be attainable; it clamps the loads, leaves out the
+        nodes that are ready too late to help, and tells how many are needed in any case.
     """
 
     def __init__(self, instance: Instance, most: int, upper: Any) -> None:
@@ -170,6 +175,7 @@ class PrefixModel:
         self.add_results()
         self.add_loads()
         self.add_prefix()
+        self.add_needed_nodes()
         return self
 
     def add_ready_times(self) -> None:
@@ -209,6 +215,20 @@ class PrefixModel:
         """Use a node only if all before it are used."""
         for n in range(len(self.nodes) - 1):
             self.problem += linear([(1, self.used[n]), (-1, self.used[n + 1])]) >= 0
+
+    def add_needed_nodes(self) -> None:
+        """Use a node without which the others before it could not do the load by `upper`."""
+        upper, overhead, theta_cm = (float(t) for t in (self.upper, self.overhead, self.theta_cm))
+        unit, total = float(self.unit), float(self.total)
+        beta = 1 - float(self.tau) / unit
+        done, channel = 0.0, float("inf")
+        for used, ready in zip(self.used, self.ready, strict=True):
+            if done * (1 + FLOATING) >= total:  # floats tell with a margin, on the safe side
+                break
+            used.lowBound = 1
+            time_left = min(upper - float(ready) - overhead, channel)
+            done += max(time_left, 0.0) / unit
+            channel = beta * time_left - theta_cm
 
     def solve(self, limits: Limits, solver: str, seed: int) -> tuple[list[int], Outcome]:
         """Return the nodes used, in order, and what the solver says."""

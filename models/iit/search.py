@@ -10,6 +10,7 @@ from typing import Any
 from dlopt.arithmetic import SOLVER, exact, shown
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import SolverError
+from dlopt.models.iit.incumbent import filled
 from dlopt.models.iit.order import OrderModel
 from dlopt.models.iit.prefix import Prefixes, PrefixModel
 from dlopt.models.iit.scaling import Scaled
@@ -44,32 +45,31 @@ class Search:
         self.stop = None if limits.time_s is None else time.monotonic() + limits.time_s
         self.prefixes = Prefixes(self.instance, limits, solver, seed)
         self.plan = scaled.plan_forth(hint) if _in_class(hint, installments) else None
-        self.upper: Any = self._alone() if self.plan is None else last_result(self.plan)
+        self.upper: Any = last_result(self._alone() if self.plan is None else self.plan)
         self.outcome: Outcome | None = None
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
 
     def completion(self) -> Answer:
         """Return the plan of least completion."""
         timed = self._least(self.instance.cluster.nodes)
-        if timed.plan is None:
-            return self._limited("completion", None, timed.bound)
         if self._late(timed.completion):
             return self._infeasible("completion", timed)
-        return self._answer("completion", timed.plan, timed.completion, timed.bound, timed.outcome)
+        plan, outcome = _planned(timed), timed.outcome
+        return self._answer("completion", plan, timed.completion, timed.bound, outcome)
 
     def fewest_nodes(self) -> Answer:
         """Return the plan of fewest nodes that meets the deadline; it ends as early as it can."""
         everyone = self._least(self.instance.cluster.nodes)
-        if everyone.plan is None:
-            return self._limited("nodes", None, None)
         if self._late(everyone.completion):
             return self._infeasible("nodes", everyone)
-        low, high, plan, outcome = 1, _nodes(everyone.plan), everyone.plan, everyone.outcome
+        plan, outcome = _planned(everyone), everyone.outcome
+        low, high = 1, _nodes(plan)
         while low < high:
             middle = (low + high) // 2
             timed = self._least(middle)
-            if timed.plan is not None and not self._late(timed.completion):
-                high, plan, outcome = _nodes(timed.plan), timed.plan, timed.outcome
+            if not self._late(timed.completion):
+                plan, outcome = _planned(timed), timed.outcome
+                high = _nodes(plan)
             elif timed.bound is not None and self._late(timed.bound):
                 low = middle + 1
             else:
@@ -106,13 +106,12 @@ class Search:
             unlimited = replace(self.limits, time_s=None, work=None)
             timed = model.solve(unlimited, self.solver, self.seed, self.instance.exact)
             plan, completion = timed.plan, timed.completion
-        known = self.plan
-        if known is not None and _nodes(known) <= most:
-            end = last_result(known)
-            if completion is None or end < completion:
-                plan, completion = known, end
+        known = self._incumbent(most)
+        end = last_result(known)
+        if completion is None or end < completion:
+            plan, completion = known, end
         bound = outcome.bound
-        if bound is not None and completion is not None and bound > completion:
+        if bound is not None and bound > completion:
             if exact(bound) - exact(completion) > 4 * exact(_SLACK):
                 text = f"{outcome.solver} proves that no plan ends before {bound}; one does"
                 raise SolverError(text)
@@ -121,16 +120,21 @@ class Search:
 
     def _slack(self, most: int) -> Any:
         """Return a completion time that `most` nodes attain, a little relaxed for the solver."""
-        fits = self.plan is not None and _nodes(self.plan) <= most
-        upper = exact(self.upper if fits else self._alone())
-        relaxed = upper * (1 + exact(1e-7))
+        relaxed = exact(last_result(self._incumbent(most))) * (1 + exact(1e-7))
         return relaxed if self.instance.exact else float(relaxed)
 
-    def _alone(self) -> Any:
-        """Return when the best node is done with all of the load."""
+    def _incumbent(self, most: int) -> Solution:
+        """Return the best plan on `most` nodes at the most that is known without a solver."""
+        plans = [self._alone(), filled(self.instance, most)]
+        if self.plan is not None and _nodes(self.plan) <= most:
+            plans.append(self.plan)
+        return min(plans, key=last_result)
+
+    def _alone(self) -> Solution:
+        """Return the plan of the node that is done first with all of the load."""
         load = self.instance.load
         plans = (earliest_plan(self.instance, [i], [load]) for i in self._alike())
-        return min(last_result(plan) for plan in plans)
+        return min(plans, key=last_result)
 
     def _alike(self) -> list[int]:
         """Return the nodes, of identical ones only the first that is ready."""
@@ -227,6 +231,13 @@ def _in_class(hint: Solution | None, installments: int) -> bool:
         return False
     chunks = Counter(chunk.node for chunk in hint.chunks)
     return max(chunks.values()) <= installments and all(chunk.load > 0 for chunk in hint.chunks)
+
+
+def _planned(timed: Timed) -> Solution:
+    """Return the plan of a model: every search has one, if only the incumbent."""
+    if timed.plan is None:
+        raise AssertionError
+    return timed.plan
 
 
 def _nodes(plan: Solution) -> int:

@@ -1,0 +1,111 @@
+"""Bounds of linear programs that hold whatever a solver's rounding did.
+
+Every vector of multipliers bounds a linear program whose variables are bounded: what the
+multipliers leave of each cost goes to the bound of its variable that costs least. So the
+multipliers of a floating-point solver, read as fractions, prove a bound in integers; it is off
+from the optimum by about as much as they are (Neumaier and Shcherbina, Math. Program. 99, 2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import TypeAlias
+
+from dlopt.backends.linear_program import LinearProgram
+
+Row: TypeAlias = tuple[tuple[tuple[int, Fraction], ...], Fraction | None, Fraction | None]
+"""Coefficients by column, lower bound and upper bound of a constraint."""
+
+_SPARE = 64  # binary digits that rounding keeps of a multiplier, beyond those of its row
+
+
+class SafeProgram:
+    """A program whose columns all have bounds, in integers, to be bounded by any multipliers.
+
+    Parameters
+    ----------
+    program : LinearProgram
+
+    Raises
+    ------
+    ValueError
+        If a variable has no lower or no upper bound.
+
+    Examples
+    --------
+    >>> unit = (Fraction(0), Fraction(1))
+    >>> row = ((0, Fraction(1)), (1, Fraction(1)))
+    >>> sides = ((Fraction(3, 2), None),)
+    >>> program = SafeProgram(LinearProgram(2, (Fraction(1),) * 2, (row,), sides, (unit, unit)))
+    >>> program.bound([1.0], program.bounds), program.bound([0.5], program.bounds)
+    (Fraction(3, 2), Fraction(3, 4))
+    """
+
+    def __init__(self, program: LinearProgram) -> None:
+        self.bounds: list[tuple[Fraction, Fraction]] = []
+        for lower, upper in program.column_bounds:
+            if lower is None or upper is None:
+                raise ValueError("every variable needs a lower and an upper bound")
+            self.bounds.append((lower, upper))
+        self.cost_scale = lcm(*(cost.denominator for cost in program.costs))
+        self.costs = [int(cost * self.cost_scale) for cost in program.costs]
+        self.rows: list[tuple[int, list[tuple[int, int]], int | None, int | None]] = []
+        self.digits = _SPARE
+        for row, (lower, upper) in zip(program.rows, program.row_bounds, strict=True):
+            self.add((row, lower, upper))
+
+    def add(self, row: Row) -> None:
+        """Add a constraint."""
+        terms, lower, upper = row
+        sides = [side.denominator for side in (lower, upper) if side is not None]
+        scale = lcm(*(a.denominator for _, a in terms), *sides)
+        low, high = (None if side is None else int(side * scale) for side in (lower, upper))
+        self.rows.append((scale, [(j, int(a * scale)) for j, a in terms], low, high))
+        self.digits = max(self.digits, _SPARE + scale.bit_length())
+
+    def bound(
+        self, multipliers: Iterable[float], bounds: Sequence[tuple[Fraction, Fraction]]
+    ) -> Fraction:
+        """Return what the objective is not below, for any multipliers of the minimisation.
+
+        Parameters
+        ----------
+        multipliers : iterable of float
+            One a row: positive at its lower bound, negative at its upper. Those that lean on a
+            bound that is not there count as 0.
+        bounds : sequence of (Fraction, Fraction)
+            Of the variables, for a part of the program in which some of them are fixed.
+        """
+        return self._bound(self.costs, multipliers, bounds)
+
+    def refutes(self, ray: Iterable[float], bounds: Sequence[tuple[Fraction, Fraction]]) -> bool:
+        """Tell whether multipliers prove that no point satisfies all rows (after Farkas)."""
+        return self._bound([0] * len(self.costs), ray, bounds) > 0
+
+    def _bound(
+        self,
+        costs: list[int],
+        multipliers: Iterable[float],
+        bounds: Sequence[tuple[Fraction, Fraction]],
+    ) -> Fraction:
+        unit = 1 << self.digits
+        reduced = [cost * unit for cost in costs]
+        total = 0
+        for multiplier, (scale, terms, low, high) in zip(multipliers, self.rows, strict=True):
+            if not multiplier:
+                continue
+            side = low if multiplier > 0 else high
+            if side is None:
+                continue
+            top, bottom = multiplier.as_integer_ratio()
+            weight = self.cost_scale * ((top << self.digits) // (bottom * scale))
+            total += weight * side
+            for j, a in terms:
+                reduced[j] -= weight * a
+        value = Fraction(total)
+        for rest, (lower, upper) in zip(reduced, bounds, strict=True):
+            if rest:
+                value += rest * (lower if rest > 0 else upper)
+        return value / (self.cost_scale * unit)

@@ -1,0 +1,187 @@
+"""Whether all jobs of a case can be done in time: by plan, or by proof that they cannot."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf
+
+from dlopt.arithmetic import exact, shown
+from dlopt.backends.pulp import DEFAULT
+from dlopt.models.admission.bounds import upper_bound
+from dlopt.models.admission.case import Case
+from dlopt.models.admission.grid import Found, GridModel, quanta
+from dlopt.models.admission.order import SPARE, OrderModel
+from dlopt.models.admission.sequence import Part, SequenceModel, by_deadline, plan_of
+from dlopt.problems.admission import Solution
+from dlopt.result import Limits, Status
+
+SMALL, SMALL_ON_TWO = 12, 20
+"""Chunks of a model of orders that is solved at once, before CP-SAT looks for an order."""
+MOST_CHUNKS = 1_000
+"""Chunks that are put on a grid or into a linear program, at the most."""
+EFFORT = 5.0
+"""Deterministic time of CP-SAT on a grid."""
+_MARGIN = Fraction(1, 2**6)
+"""Lateness, in units of the model, that is told from none: about 1e-5 of the horizon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known of the question.
+
+    Parameters
+    ----------
+    status : Status
+        ``OPTIMAL``: there is a plan. ``INFEASIBLE``: there is none. ``UNKNOWN``: it is too close
+        to tell. ``LIMIT``.
+    plan : Solution or None
+    reason : str or None
+    """
+
+    status: Status
+    plan: Solution | None = None
+    reason: str | None = None
+
+
+class Feasibility:
+    """One question.
+
+    Parameters
+    ----------
+    case : Case
+        All of its jobs are to be accepted.
+    installments : int
+        Chunks that a task may have on a node.
+    limits : Limits
+    seed : int
+    solver : str
+        Of the program over orders.
+    """
+
+    def __init__(
+        self, case: Case, installments: int, limits: Limits, seed: int, solver: str = DEFAULT
+    ) -> None:
+        self.case, self.installments = case, installments
+        self.limits, self.seed, self.solver = limits, seed, solver
+        self.everyone = range(len(case.jobs))
+        self.stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+
+    def decide(self, *, relax: bool = True, explain: bool = False) -> Verdict:
+        """Return the verdict.
+
+        Parameters
+        ----------
+        relax : bool
+            Ask the fluid relaxation first.
+        explain : bool
+            Also find how late the latest task must be, if there is no plan.
+        """
+        try:
+            verdict = self._decide(relax)
+            if explain and verdict.status is Status.INFEASIBLE:
+                return replace(verdict, reason=self._explained(verdict.reason))
+        except TimeoutError:
+            return Verdict(Status.LIMIT, reason="a limit was reached before it was decided")
+        return verdict
+
+    def _decide(self, relax: bool) -> Verdict:
+        if relax:
+            bound = upper_bound(
+                self.case,
+                self._left(),
+                installments=self.installments,
+                everyone=True,
+                relaxed=True,
+                seed=self.seed,
+            )
+            if bound.worth is None:
+                text = f"not even loads that flow would be in time ({bound.proof})"
+                return Verdict(Status.INFEASIBLE, reason=text)
+        plan = self._plan(by_deadline(self.case, self.everyone))
+        model = OrderModel(self.case, self.installments, late=_MARGIN)
+        if plan is None and len(model.slots) <= MOST_CHUNKS and not is_small(model):
+            plan = self._on_grids()
+        if plan is not None:
+            return Verdict(Status.OPTIMAL, plan)
+        return self._by_orders(model)
+
+    def _plan(self, parts: tuple[Part, ...] | list[Part]) -> Solution | None:
+        if {part.job for part in parts} != set(self.everyone) or len(parts) > MOST_CHUNKS:
+            return None
+        return plan_of(self.case, parts, self.everyone, self._left(), self.seed)
+
+    def _on_grids(self) -> Solution | None:
+        """Look for orders on a coarse and on a fine grid, and then on one with more time."""
+        coarse, fine = quanta(self.case)
+        for quantum, late in ((coarse, 0), (fine, 0), (coarse, 2)):
+            grid = GridModel(self.case, self.installments, quantum, late)
+            model = grid.maximise_weight(self.case.worth(self.everyone) - self.case.granted)
+            found: Found | None = model.solve(self._left(1 / 4), self.seed, EFFORT)
+            plan = None if found is None else self._plan(found.parts)
+            if plan is not None:
+                return plan
+        return None
+
+    def _by_orders(self, model: OrderModel) -> Verdict:
+        """Ask for the order of least lateness, up to a margin."""
+        if model.pairs is None:
+            return Verdict(Status.UNKNOWN, reason="there are too many orders of chunks to model")
+        parts, outcome = model.state().solve(self._left(), self.solver, self.seed)
+        if outcome.status is Status.INFEASIBLE:
+            text = f"every order of chunks is late by more than {self._shown(_MARGIN)}"
+            return Verdict(Status.INFEASIBLE, reason=f"{text}, says {outcome.solver}, in floats")
+        plan = self._plan(parts) if parts else None
+        if plan is not None:
+            return Verdict(Status.OPTIMAL, plan)
+        if outcome.bound is not None and outcome.bound > SPARE:
+            text = f"every order of chunks is late by {self._shown(exact(outcome.bound))} or more"
+            return Verdict(Status.INFEASIBLE, reason=f"{text}, says {outcome.solver}, in floats")
+        if outcome.status is Status.OPTIMAL:
+            return Verdict(Status.UNKNOWN, reason="it is too close for the solver to tell")
+        return Verdict(Status.LIMIT, reason="a limit was reached before it was decided")
+
+    def _explained(self, reason: str | None) -> str:
+        """Return a reason with the least largest lateness, if it is found."""
+        loose = self._loose()
+        if loose is None:
+            return str(reason)
+        model = OrderModel(self.case, self.installments, late=loose * (1 + SPARE))
+        if not is_small(model):
+            return f"the latest task need not be later than {self._shown(loose)}; {reason}"
+        parts, outcome = model.state().solve(self._left(), self.solver, self.seed)
+        done = {part.job for part in parts} == set(self.everyone)
+        timed = None
+        if outcome.status is Status.OPTIMAL and done:
+            ordered = SequenceModel(self.case, parts).minimise_lateness()
+            timed = ordered.solve(self._left(), self.seed)
+        if timed is None:
+            return f"the latest task need not be later than {self._shown(loose)}; {reason}"
+        return f"the least largest lateness is {self._shown(timed.lateness)}; {reason}"
+
+    def _loose(self) -> Fraction | None:
+        """Return how late the latest task is if tasks are done by deadline, each on all nodes."""
+        nodes = self.case.nodes
+        parts = by_deadline(self.case, self.everyone)
+        missing = set(self.everyone) - {part.job for part in parts}
+        parts += [Part(i, node) for i in sorted(missing) for node in nodes]
+        loaded = SequenceModel(self.case, parts).minimise_lateness().solve(self._left(), self.seed)
+        return None if loaded is None else max(loaded.lateness, SPARE)
+
+    def _shown(self, lateness: Fraction) -> str:
+        return shown(self.case.span_back(lateness))
+
+    def _left(self, share: float = 1) -> Limits:
+        """Return the limits with a share of the time that is left."""
+        if self.stop == inf:
+            return self.limits
+        left = self.stop - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return replace(self.limits, time_s=left * share)
+
+
+def is_small(model: OrderModel) -> bool:
+    """Tell whether a model of orders is solved in seconds."""
+    return len(model.slots) <= (SMALL_ON_TWO if len(model.case.nodes) <= 2 else SMALL)

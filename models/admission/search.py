@@ -1,0 +1,214 @@
+"""The search for what can be accepted: plans from below, bounds from above, until they meet."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from math import floor, inf
+
+from dlopt.arithmetic import SOLVER, exact
+from dlopt.errors import SolverError
+from dlopt.models.admission.bounds import upper_bound
+from dlopt.models.admission.case import Case
+from dlopt.models.admission.feasibility import EFFORT, MOST_CHUNKS, Feasibility, is_small
+from dlopt.models.admission.grid import GridModel, quanta
+from dlopt.models.admission.order import OrderModel
+from dlopt.models.admission.sequence import Part, by_deadline, plan_of
+from dlopt.problems.admission import Decision, Solution, violations
+from dlopt.result import Limits, Status
+
+_CARE = Fraction(1, 10**6)
+_SHARE = 1 / 4
+"""Of the time that is left, what each step but the last may take."""
+
+
+class Search:
+    """One search for the plan that is worth most.
+
+    Parameters
+    ----------
+    case : Case
+    installments : int
+        Chunks that a task may have on a node.
+    limits : Limits
+    seed : int
+    solver : str
+        Of the program over orders.
+
+    Attributes
+    ----------
+    plan : Solution or None
+        The best one so far.
+    worth : Fraction
+        Of that plan.
+    bound : Fraction or None
+        No plan is worth more; None if nothing is known.
+    proof : str or None
+        Where the bound comes from, or why there is no plan.
+    status : Status or None
+        ``INFEASIBLE``, ``UNKNOWN`` or ``LIMIT`` if there is no plan, for that reason.
+    """
+
+    def __init__(
+        self, case: Case, installments: int, limits: Limits, seed: int, solver: str
+    ) -> None:
+        self.case, self.installments = case, installments
+        self.limits, self.seed, self.solver = limits, seed, solver
+        self.stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        self.plan: Solution | None = None
+        self.worth = Fraction(-1)
+        self.bound: Fraction | None = None
+        self.proof: str | None = None
+        self.status: Status | None = None
+        self.solvers = ["HiGHS"]
+
+    def run(self, hint: Solution | None) -> None:
+        """Search until value and bound meet, or time is up."""
+        try:
+            self.start(hint)
+            if self.plan is None:
+                self.keep_promises()
+            if self.plan is not None:
+                self.bound_from_above()
+                orders = OrderModel(self.case, self.installments)
+                if len(orders.slots) <= MOST_CHUNKS and not (self.done or is_small(orders)):
+                    self.look_on_grids()
+                if not self.done:
+                    self.order_chunks(orders)
+        except TimeoutError:
+            return
+
+    @property
+    def tight(self) -> bool:
+        """Whether the plan is proven to be worth most."""
+        return self._within(0.0)
+
+    @property
+    def done(self) -> bool:
+        """Whether the plan is proven as good as asked for."""
+        return self._within(self.limits.gap)
+
+    def start(self, hint: Solution | None) -> None:
+        """Take the hint, if it is a valid plan with few enough chunks; or else reject all tasks."""
+        if hint is not None and self._in_class(hint):
+            accepted = {decision.task for decision in hint.decisions if decision.accepted}
+            tasks, jobs = self.case.instance.tasks, enumerate(self.case.jobs)
+            self.plan = hint
+            self.worth = self.case.worth(i for i, job in jobs if tasks[job.index].id in accepted)
+            # Those of which nothing remains are accepted by every plan here, and maybe not there.
+            self.plan = _accepting(hint, {tasks[index].id for index in self.case.settled})
+        elif not any(job.must for job in self.case.jobs):
+            self._offer([], set())
+
+    def keep_promises(self) -> None:
+        """Find a plan for what is accepted already."""
+        promised = [i for i, job in enumerate(self.case.jobs) if job.must]
+        case = self.case.only(promised)
+        question = Feasibility(case, self.installments, self._left(), self.seed, self.solver)
+        verdict = question.decide(explain=True)
+        if verdict.plan is None:
+            self.status = verdict.status
+            self.proof = f"the promised tasks: {verdict.reason}"
+        else:
+            self.plan, self.worth = verdict.plan, self.case.worth(promised)
+
+    def bound_from_above(self) -> None:
+        """Bound what can be accepted by flowing loads; try what they accept."""
+        found = upper_bound(
+            self.case,
+            self._left(_SHARE),
+            installments=self.installments,
+            known=self.worth,
+            seed=self.seed,
+        )
+        self.bound, self.proof = found.worth, found.proof
+        if self.bound is None or self.bound < self.worth:
+            # A plan in floats may be better by the tolerance of its check; one in fractions not.
+            if self.case.instance.exact:
+                raise SolverError(f"a plan is worth {self.worth}, its bound is {self.bound}")
+            self.bound = self.worth
+        if found.subset is not None:
+            self._offer(by_deadline(self.case, found.subset), set(found.subset))
+
+    def look_on_grids(self) -> None:
+        """Ask CP-SAT for better plans on a coarse grid, on a fine one, and with more time."""
+        coarse, fine = quanta(self.case)
+        self.solvers.append("CP-SAT")
+        for quantum, late in ((coarse, 0), (fine, 0), (coarse, 2)):
+            if self.done or self.bound is None:
+                return
+            grid = GridModel(self.case, self.installments, quantum, late)
+            granted = self.case.granted
+            grid.maximise_weight(self.worth + self.case.step - granted, self.bound - granted)
+            found = grid.solve(self._left(_SHARE), self.seed, EFFORT)
+            if found is not None:
+                self._offer(list(found.parts), set(found.accepted))
+
+    def order_chunks(self, orders: OrderModel) -> None:
+        """Solve the program over orders, to the end if there is time."""
+        if orders.pairs is None:
+            self.proof = f"{self.proof}; there are too many orders of chunks to model"
+            return
+        parts, outcome = orders.state().solve(self._left(), self.solver, self.seed)
+        if outcome.solver not in self.solvers:
+            self.solvers.append(outcome.solver)
+        if parts:
+            self._offer(parts, {part.job for part in parts})
+        if outcome.bound is None:
+            return
+        step = self.case.step
+        bound = step * floor(-exact(outcome.bound) / step + _CARE) + self.case.granted
+        if bound < self.worth:
+            raise SolverError(f"{outcome.solver} says that no plan is worth {self.worth}; one is")
+        if self.bound is None or bound < self.bound:
+            self.bound, self.proof = bound, f"the bound of {outcome.solver}, in floats"
+
+    def _within(self, gap: float) -> bool:
+        if self.plan is None or self.bound is None:
+            return False
+        allowed = gap if self.case.instance.exact else max(gap, SOLVER / 2)
+        return self.bound - self.worth <= exact(allowed) * self.worth
+
+    def _offer(self, parts: list[Part], accepted: set[int]) -> None:
+        """Take the plan of an order of chunks, if it is feasible and better."""
+        worth = self.case.worth(accepted)
+        if worth <= self.worth or {part.job for part in parts} != accepted:
+            return
+        if len(parts) > MOST_CHUNKS:
+            return
+        limits = replace(self.limits, time_s=None, work=None)  # what was found is not thrown away
+        plan = plan_of(self.case, parts, accepted, limits, self.seed)
+        if plan is not None:
+            self.plan, self.worth = plan, worth
+
+    def _in_class(self, hint: Solution) -> bool:
+        """Tell whether a hint is a valid plan of the class that is searched."""
+        chunks = Counter((chunk.task, chunk.node) for chunk in hint.chunks)
+        if max(chunks.values(), default=0) > self.installments:
+            return False
+        if not all(decision.promised for decision in hint.decisions if decision.accepted):
+            return False
+        instance = self.case.instance
+        return not violations(instance, hint, 0 if instance.exact else SOLVER)
+
+    def _left(self, share: float = 1) -> Limits:
+        """Return the limits with a share of the time that is left."""
+        if self.stop == inf:
+            return self.limits
+        left = self.stop - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return replace(self.limits, time_s=left * share)
+
+
+def _accepting(plan: Solution, tasks: set[str]) -> Solution:
+    """Return a plan that accepts some tasks, too."""
+    return replace(
+        plan,
+        decisions=tuple(
+            Decision(decision.task, True, decision.at) if decision.task in tasks else decision
+            for decision in plan.decisions
+        ),
+    )
