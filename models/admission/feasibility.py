@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -9,9 +10,10 @@ from math import inf
 
 from dlopt.arithmetic import exact, shown
 from dlopt.backends.pulp import DEFAULT
+from dlopt.errors import SolverError
 from dlopt.models.admission.bounds import upper_bound
 from dlopt.models.admission.case import Case
-from dlopt.models.admission.grid import Found, GridModel, quanta
+from dlopt.models.admission.grid import GridModel, quanta
 from dlopt.models.admission.order import SPARE, OrderModel
 from dlopt.models.admission.sequence import Part, SequenceModel, by_deadline, plan_of
 from dlopt.problems.admission import Solution
@@ -80,10 +82,11 @@ class Feasibility:
         """
         try:
             verdict = self._decide(relax)
-            if explain and verdict.status is Status.INFEASIBLE:
-                return replace(verdict, reason=self._explained(verdict.reason))
         except TimeoutError:
             return Verdict(Status.LIMIT, reason="a limit was reached before it was decided")
+        if explain and verdict.status is Status.INFEASIBLE:
+            with contextlib.suppress(TimeoutError, SolverError):  # it is only a help
+                return replace(verdict, reason=f"{self._explanation()}; {verdict.reason}")
         return verdict
 
     def _decide(self, relax: bool) -> Verdict:
@@ -110,7 +113,8 @@ class Feasibility:
     def _plan(self, parts: tuple[Part, ...] | list[Part]) -> Solution | None:
         if {part.job for part in parts} != set(self.everyone) or len(parts) > MOST_CHUNKS:
             return None
-        return plan_of(self.case, parts, self.everyone, self._left(), self.seed)
+        limits = replace(self._left(), work=None)
+        return plan_of(self.case, parts, self.everyone, limits, self.seed)
 
     def _on_grids(self) -> Solution | None:
         """Look for orders on a coarse and on a fine grid, and then on one with more time."""
@@ -118,7 +122,7 @@ class Feasibility:
         for quantum, late in ((coarse, 0), (fine, 0), (coarse, 2)):
             grid = GridModel(self.case, self.installments, quantum, late)
             model = grid.maximise_weight(self.case.worth(self.everyone) - self.case.granted)
-            found: Found | None = model.solve(self._left(1 / 4), self.seed, EFFORT)
+            found = model.solve(self._left(1 / 4), self.seed, EFFORT)
             plan = None if found is None else self._plan(found.parts)
             if plan is not None:
                 return plan
@@ -142,32 +146,28 @@ class Feasibility:
             return Verdict(Status.UNKNOWN, reason="it is too close for the solver to tell")
         return Verdict(Status.LIMIT, reason="a limit was reached before it was decided")
 
-    def _explained(self, reason: str | None) -> str:
-        """Return a reason with the least largest lateness, if it is found."""
-        loose = self._loose()
+    def _explanation(self) -> str:
+        """Say how late the latest task must be, or how late it need not be."""
+        order = by_deadline(self.case, self.everyone)
+        missing = set(self.everyone) - {part.job for part in order}
+        order += [Part(i, node) for i in sorted(missing) for node in self.case.nodes]
+        loose = self._lateness(order)
         if loose is None:
-            return str(reason)
-        model = OrderModel(self.case, self.installments, late=loose * (1 + SPARE))
-        if not is_small(model):
-            return f"the latest task need not be later than {self._shown(loose)}; {reason}"
-        parts, outcome = model.state().solve(self._left(), self.solver, self.seed)
-        done = {part.job for part in parts} == set(self.everyone)
-        timed = None
-        if outcome.status is Status.OPTIMAL and done:
-            ordered = SequenceModel(self.case, parts).minimise_lateness()
-            timed = ordered.solve(self._left(), self.seed)
-        if timed is None:
-            return f"the latest task need not be later than {self._shown(loose)}; {reason}"
-        return f"the least largest lateness is {self._shown(timed.lateness)}; {reason}"
+            raise TimeoutError
+        model = OrderModel(self.case, self.installments, late=max(loose, SPARE) * (1 + SPARE))
+        if is_small(model):
+            parts, outcome = model.state().solve(self._left(), self.solver, self.seed)
+            least = self._lateness(parts)
+            if outcome.status is Status.OPTIMAL and least is not None:
+                return f"the least largest lateness is {self._shown(min(least, loose))}"
+        return f"the latest task need not be later than {self._shown(loose)}"
 
-    def _loose(self) -> Fraction | None:
-        """Return how late the latest task is if tasks are done by deadline, each on all nodes."""
-        nodes = self.case.nodes
-        parts = by_deadline(self.case, self.everyone)
-        missing = set(self.everyone) - {part.job for part in parts}
-        parts += [Part(i, node) for i in sorted(missing) for node in nodes]
+    def _lateness(self, parts: list[Part]) -> Fraction | None:
+        """Return the least lateness of an order of chunks, None if it is not found."""
+        if {part.job for part in parts} != set(self.everyone) or len(parts) > MOST_CHUNKS:
+            return None
         loaded = SequenceModel(self.case, parts).minimise_lateness().solve(self._left(), self.seed)
-        return None if loaded is None else max(loaded.lateness, SPARE)
+        return None if loaded is None else loaded.lateness
 
     def _shown(self, lateness: Fraction) -> str:
         return shown(self.case.span_back(lateness))

@@ -1,6 +1,8 @@
 """The exact methods: smallest cases, limits, solvers, refusals."""
 
 import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pulp
 import pytest
@@ -11,6 +13,8 @@ from dlopt.heuristics.iit.methods import edf_iit_2, opr
 from dlopt.models.iit import fluid
 from dlopt.models.iit.methods import bound_fluid, exact_plan
 from dlopt.models.iit.prefix import Prefixes
+from dlopt.models.iit.scaling import Scaled
+from dlopt.models.iit.sequence import SequenceModel
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance, violations
 from dlopt.problems.timeline import earliest_plan
@@ -218,3 +222,31 @@ def test_an_unbounded_model_is_a_solver_error():
     problem += problem.add_variable("x")
     with pytest.raises(SolverError, match="ended with"):
         optimise(problem, Limits())
+
+
+def test_a_search_that_floats_misled_steps_on_until_the_proof_agrees(monkeypatch):
+    prefixes = Prefixes(THREE, Limits(), "HiGHS", 0)
+    monkeypatch.setattr(prefixes, "_worth_trying", lambda: 3)
+    honest = prefixes.at
+    fooled = {"last_load": 0}
+
+    def at(n, *, proven=True):
+        timed = honest(n, proven=proven)
+        return timed if proven or n == 1 else replace(timed, **fooled)
+
+    monkeypatch.setattr(prefixes, "at", at)
+    assert prefixes.longest_useful() == 3
+
+
+def test_a_program_without_an_optimum_ends_the_search(monkeypatch):
+    outcome = SimpleNamespace(status=Status.LIMIT)
+    timed = SimpleNamespace(outcome=outcome)
+    monkeypatch.setattr(SequenceModel, "solve", lambda self, *rest: timed)
+    with pytest.raises(TimeoutError):
+        Prefixes(THREE, Limits(), "HiGHS", 0).at(2)
+
+
+def test_no_plan_is_no_plan_in_any_unit():
+    scaled = Scaled.of(THREE)
+    assert scaled.plan_forth(None) is None
+    assert scaled.plan_back(None) is None
