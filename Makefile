@@ -19,9 +19,11 @@ $(VENV)/ready: pyproject.toml
 demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt charts in demo/
 	@mkdir -p $(OUT)
 	$(BIN)/dlopt compare instances/iit/*.json
+	$(BIN)/dlopt compare instances/admission/*.json --time-limit 5
 	$(BIN)/dlopt solve instances/iit/four-nodes.json --out $(OUT)/four-nodes.json --plot $(OUT)/four-nodes.svg
 	$(BIN)/dlopt solve instances/iit/three-nodes.json --method opr --plot $(OUT)/three-nodes-opr.svg
 	$(BIN)/dlopt solve instances/iit/snapshot-128.json --method edf-iit-2 --plot $(OUT)/snapshot-128.svg
+	$(BIN)/dlopt solve instances/admission/between-grid-points.json --plot $(OUT)/between-grid-points.svg
 	$(BIN)/dlopt compare instances/iit/*.json --json > $(OUT)/compare.json
 	@ls $(OUT)
 
@@ -49,6 +51,7 @@ falsify: $(VENV)/ready ## the properties with many more examples
 
 bench: $(VENV)/ready ## speed and scale; minutes
 	$(BIN)/python -m benchmarks.iit
+	$(BIN)/python -m benchmarks.admission
 
 wheel: $(VENV)/ready ## sdist and wheel, tried in a clean environment outside the checkout
 	BIN=$(BIN) PYTHON=$(PYTHON) sh .ci/wheel

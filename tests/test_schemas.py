@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt import io
+from dlopt import io, registry
 from dlopt.arithmetic import parse
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.problems.iit import Instance
@@ -21,9 +21,18 @@ SCHEMA = instance_schema("iit")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
-def test_the_shipped_schema_is_the_one_that_the_records_make() -> None:
-    shipped = (ROOT / "schemas" / "iit.schema.json").read_text()
-    assert json.loads(shipped) == json.loads(json.dumps(SCHEMA))  # else: make it anew
+@pytest.mark.parametrize("stem", registry.stems())
+def test_the_shipped_schema_is_the_one_that_the_records_make(stem: str) -> None:
+    shipped = (ROOT / "schemas" / f"{stem}.schema.json").read_text()
+    made = json.loads(json.dumps(instance_schema(stem)))
+    assert json.loads(shipped) == made  # else: make it anew by `dlopt schema STEM`
+
+
+@pytest.mark.parametrize("stem", registry.stems())
+def test_shipped_instances_of_all_problems_fit_their_schemas(stem: str) -> None:
+    validator = jsonschema.Draft202012Validator(instance_schema(stem))
+    for path in sorted((ROOT / "instances" / stem).rglob("*.json")):
+        validator.validate(json.loads(path.read_text()))
 
 
 def test_the_schema_is_a_schema() -> None:

@@ -65,8 +65,7 @@ class Experiment:
                 loads=LOADS,
                 seeds=range(seeds),
                 processes=processes,
-                horizon=horizon,
-                **self.parameters(setting),
+                parameters={"horizon": horizon, **self.parameters(setting)},
             )
             for point in found:
                 method = point.method.removesuffix(":literal")

@@ -148,8 +148,7 @@ class BranchAndBound:
         for _ in range(_ROUNDS):
             found = self.solver.solve()
             if found.status is not Status.OPTIMAL:
-                refuted = found.multipliers and self.safe.refutes(found.multipliers, self.bounds)
-                return (None if refuted else bound), ()
+                return (None if self._refuted(found) else bound), ()
             bound = max(bound, self._proven(found))
             rows = [] if self.cuts is None else list(self.cuts(found.point))
             if not rows:
@@ -158,6 +157,12 @@ class BranchAndBound:
                 self.safe.add(row)
                 self.solver.add(row)
         return bound, found.point
+
+    def _refuted(self, found: Relaxed) -> bool:
+        """Tell whether a ray, or else a row alone, proves that a subproblem has no point."""
+        if found.multipliers and self.safe.refutes(found.multipliers, self.bounds):
+            return True
+        return found.status is Status.INFEASIBLE and self.safe.has_hopeless_row(self.bounds)
 
     def _proven(self, found: Relaxed) -> Fraction:
         return self.step * ceil(self.safe.bound(found.multipliers, self.bounds) / self.step)

@@ -19,6 +19,7 @@ Row: TypeAlias = tuple[tuple[tuple[int, Fraction], ...], Fraction | None, Fracti
 """Coefficients by column, lower bound and upper bound of a constraint."""
 
 _SPARE = 64  # binary digits that rounding keeps of a multiplier, beyond those of its row
+_MOST = 1 << 256  # common denominators up to this keep multipliers of few digits exact
 
 
 class SafeProgram:
@@ -52,7 +53,7 @@ class SafeProgram:
         self.cost_scale = lcm(*(cost.denominator for cost in program.costs))
         self.costs = [int(cost * self.cost_scale) for cost in program.costs]
         self.rows: list[tuple[int, list[tuple[int, int]], int | None, int | None]] = []
-        self.digits = _SPARE
+        self.digits, self.common = _SPARE, 1
         for row, (lower, upper) in zip(program.rows, program.row_bounds, strict=True):
             self.add((row, lower, upper))
 
@@ -64,6 +65,8 @@ class SafeProgram:
         low, high = (None if side is None else int(side * scale) for side in (lower, upper))
         self.rows.append((scale, [(j, int(a * scale)) for j, a in terms], low, high))
         self.digits = max(self.digits, _SPARE + scale.bit_length())
+        common = lcm(self.common, scale)
+        self.common = common if common < _MOST else self.common
 
     def bound(
         self, multipliers: Iterable[float], bounds: Sequence[tuple[Fraction, Fraction]]
@@ -84,13 +87,22 @@ class SafeProgram:
         """Tell whether multipliers prove that no point satisfies all rows (after Farkas)."""
         return self._bound([0] * len(self.costs), ray, bounds) > 0
 
+    def has_hopeless_row(self, bounds: Sequence[tuple[Fraction, Fraction]]) -> bool:
+        """Tell whether no point within the bounds satisfies some row: it needs no ray."""
+        for _, terms, low, high in self.rows:
+            most = sum(a * bounds[j][a > 0] for j, a in terms)
+            least = sum(a * bounds[j][a < 0] for j, a in terms)
+            if (low is not None and most < low) or (high is not None and least > high):
+                return True
+        return False
+
     def _bound(
         self,
         costs: list[int],
         multipliers: Iterable[float],
         bounds: Sequence[tuple[Fraction, Fraction]],
     ) -> Fraction:
-        unit = 1 << self.digits
+        unit = self.common << self.digits
         reduced = [cost * unit for cost in costs]
         total = 0
         for multiplier, (scale, terms, low, high) in zip(multipliers, self.rows, strict=True):
@@ -100,7 +112,7 @@ class SafeProgram:
             if side is None:
                 continue
             top, bottom = multiplier.as_integer_ratio()
-            weight = self.cost_scale * ((top << self.digits) // (bottom * scale))
+            weight = self.cost_scale * (top * unit // (bottom * scale))
             total += weight * side
             for j, a in terms:
                 reduced[j] -= weight * a

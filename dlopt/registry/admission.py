@@ -9,7 +9,16 @@ from dlopt.registry.entries import Method, Option, Problem
 PROBLEM = Problem(
     "admission",
     "accept or reject divisible loads with deadlines, in a stream",
-    hints=("edf-iit-2", "edf-opr-mn", "mcdf", "fifo-iit-an"),
+    hints=(
+        "edf-iit-2",
+        "edf-iit-an",
+        "fifo-iit-mn",
+        "fifo-iit-an",
+        "edf-opr-mn",
+        "edf-opr-an",
+        "mwf-opr-mn",
+        "mcdf",
+    ),
 )
 
 _OBJECTIVES = ("accepted", "accepted-load", "reject-ratio", "utilization", "misses")

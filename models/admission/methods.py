@@ -167,7 +167,7 @@ def feasible_queue(
         value=value,
         bound=value,
         reason=reason,
-        method="feasible",
+        method="all-or-nothing",
         seed=seed,
         plan_class=_plan_class(installments),
         solver=solver,
