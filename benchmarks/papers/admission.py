@@ -71,7 +71,7 @@ def main() -> int:
         }
         note = f"{wanted.seeds} seeds, time 0 to {horizon:g}, bars: 95 % confidence"
         for variant, results in found.items():
-            path = wanted.out / f"fig-{name}-{variant.replace(' ', '-')}.svg"
+            path = wanted.out / f"fig-{name} {variant}.svg".replace(" ", "-")
             draw(name, results, path, note)
         for claim in CLAIMS:
             if claim.experiment == name:

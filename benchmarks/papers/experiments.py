@@ -92,6 +92,7 @@ class Results:
 
 _EDF = ("edf-opr-mn", "edf-epr-mn", "edf-opr-an", "edf-epr-an")
 _ORDERS = ("fifo-opr-mn", "edf-opr-mn", "mwf-opr-mn")
+_FREE = {"theta_cm": 0, "theta_cp": 0}
 _REPORT = ("mcdf", "fifo-opr-an", "fifo-opr-mn", "edf-opr-an", "edf-opr-mn")
 
 EXPERIMENTS = {
@@ -101,6 +102,27 @@ EXPERIMENTS = {
     ),
     "4.8": Experiment(
         CHAPTER, "4.8", "mamat4", ("edf-opr-mn", "edf-epr-mn"), "chi", (100, 1000, 10_000)
+    ),
+    "4.6 without set-up costs": Experiment(
+        CHAPTER, "4.6 without set-up costs", "mamat4", _EDF, fixed=_FREE
+    ),
+    "4.8 without set-up costs": Experiment(
+        CHAPTER,
+        "4.8 without set-up costs",
+        "mamat4",
+        ("edf-opr-mn", "edf-epr-mn"),
+        "chi",
+        (100, 1000, 10_000),
+        fixed=_FREE,
+    ),
+    "4.9a without set-up costs": Experiment(
+        CHAPTER,
+        "4.9a without set-up costs",
+        "mamat4",
+        ("edf-opr-mn", "edf-opr-an"),
+        "tau",
+        (1, 5, 10, 20),
+        fixed=_FREE,
     ),
     "4.9a": Experiment(
         CHAPTER, "4.9a", "mamat4", ("edf-opr-mn", "edf-opr-an"), "tau", (1, 5, 10, 20)

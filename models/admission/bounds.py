@@ -104,7 +104,7 @@ def upper_bound(
     search.solver.stop = stop
     said, subset = _by_solver(search, model, cuts, limits)
     if said is not None and said < worth:
-        words = "the bound of HiGHS, in floats"
+        words = "the word of HiGHS, in floats"
         return Bounded(said + case.granted, words, subset, subset is not None, version)
     return Bounded(worth + case.granted, proof, subset, subset is not None, version)
 

@@ -23,7 +23,7 @@ SMALL, SMALL_ON_TWO = 12, 20
 """Chunks of a model of orders that is solved at once, before CP-SAT looks for an order."""
 MOST_CHUNKS = 1_000
 """Chunks that are put on a grid or into a linear program, at the most."""
-EFFORT = 5.0
+EFFORT = 2.0
 """Deterministic time of CP-SAT on a grid."""
 _MARGIN = Fraction(1, 2**6)
 """Lateness, in units of the model, that is told from none: about 1e-5 of the horizon."""

@@ -60,7 +60,6 @@ class GridModel:
         self.tick = _tick(case, quantum)
         self.late = late * max(self._up(case.unit(node) * quantum) for node in case.nodes)
         self.model = cpsat.new_model()
-        self.horizon = max(self._due(i) for i in range(len(case.jobs)))
         self.accepted = [self.model.new_bool_var(f"z_{i}") for i in range(len(case.jobs))]
         self.chunks: list[_Interval] = []
         self.port: list[Any] = []
@@ -132,19 +131,6 @@ class GridModel:
             if a.part == b.part:
                 self.model.add_implication(b.present, a.present)
                 self.model.add(a.start <= b.start)
-
-    def hint(self, accepted: set[int], parts: list[tuple[Part, Fraction]]) -> None:
-        """Give a plan to start from, as far as the grid can say it."""
-        loads: dict[Part, list[Fraction]] = defaultdict(list)
-        for part, load in parts:
-            loads[part].append(load)
-        for i, chosen in enumerate(self.accepted):
-            self.model.add_hint(chosen, i in accepted)
-        for chunk in self.chunks:
-            there = chunk.number < len(loads[chunk.part])
-            self.model.add_hint(chunk.present, there)
-            quanta = loads[chunk.part][chunk.number] / self.quantum if there else 0
-            self.model.add_hint(chunk.load, round(quanta))
 
     def solve(self, limits: Limits, seed: int, effort: float) -> Found | None:
         """Return what CP-SAT finds, None if nothing."""

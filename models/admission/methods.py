@@ -79,7 +79,7 @@ def exact_plan(
     search = Search(Case.of(instance, objective), installments, limits, seed, solver)
     search.run(hint)
     value = bound = None
-    reason = "a limit was reached before anything was proven" if search.proof is None else None
+    reason = search.proof or "a limit was reached before anything was proven"
     if search.bound is not None:
         bound = _in_units(instance, objective, search.bound)
     if search.plan is None:
@@ -87,13 +87,17 @@ def exact_plan(
     else:
         value = _in_units(instance, objective, search.worth)
         status = Status.OPTIMAL if search.tight else Status.FEASIBLE
+        if search.proof is not None:
+            reason = f"the bound is {reason}"
+        if not search.tight:
+            reason = f"value and bound have not met; {reason}"
     return Result(
         status,
         solution=search.plan,
         objective=objective,
         value=value,
         bound=bound,
-        reason=reason or search.proof,
+        reason=reason,
         method="exact",
         seed=seed,
         plan_class=_plan_class(installments),

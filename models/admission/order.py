@@ -22,6 +22,7 @@ impossible without it, and by a margin; what it finds, `sequence` has to confirm
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice, pairwise
 from typing import NamedTuple
@@ -39,7 +40,7 @@ _DIGITS = 7
 """Decimal digits of a start that tell chunks apart."""
 _NOTHING = 1e-7
 """Share of a load that is none: what integers in floats leave to a chunk that is not there."""
-MOST_PAIRS = 60_000
+MOST_PAIRS = 10_000
 """A larger model would hardly fit into memory, let alone be solved."""
 
 
@@ -153,14 +154,14 @@ class OrderModel:
         """Leave a node the time for all chunks whose windows lie between two instants."""
         for j in self.case.nodes:
             slots = [a for a in self.slots if a.node == j]
-            for start, end, inside in self._windows(slots):
+            for start, end, inside in self._windows(slots, port=False):
                 terms = [term for a in inside for term in self._time(a, port=False)]
                 self.problem += linear(terms) <= end - start
 
     def add_port_windows(self) -> None:
         """Leave the port the time for all chunks whose windows lie between two instants."""
         slots = [a for a in self.slots if takes_port(self.case, a.node)]
-        for start, end, inside in self._windows(slots):
+        for start, end, inside in self._windows(slots, port=True):
             terms = [term for a in inside for term in self._time(a, port=True)]
             self.problem += linear(terms) <= end - start
 
@@ -197,21 +198,18 @@ class OrderModel:
                 alike[case.tau[j], case.chi[j], max(case.free[j], first)].append(a)
         return [pair for slots in alike.values() for pair in pairwise(slots)]
 
-    def _windows(self, slots: list[Slot]) -> list[tuple[Fraction, Fraction, list[Slot]]]:
-        """Return start and end of windows, and the chunks whose own windows lie inside.
-
-        Only those are of use that are a chunk's own, or shorter than all windows inside together.
-        """
-        found = []
+    def _windows(
+        self, slots: list[Slot], port: bool
+    ) -> Iterator[tuple[Fraction, Fraction, list[Slot]]]:
+        """Yield start and end of windows too short for all chunks whose own windows lie inside."""
+        costs = {a: self._costs(a, port) for a in slots}
+        most = {a: setup + unit * self._room(a.job, a.node) for a, (setup, unit) in costs.items()}
         for start in sorted({self.release(a) for a in slots}):
-            inside: list[Slot] = []
             later = [a for a in slots if self.release(a) >= start]
-            ends = sorted({self.due[a.job] for a in later})
-            for end in ends:
+            for end in sorted({self.due[a.job] for a in later}):
                 inside = [a for a in later if self.due[a.job] <= end]
-                if len({a.job for a in inside}) > 1 or self.installments > 1:
-                    found.append((start, end, inside))
-        return found
+                if sum(most[a] for a in inside) > end - start:
+                    yield start, end, inside
 
     def _pairs(self) -> list[tuple[Slot, Slot]] | None:
         """Return the chunks that could be in each other's way, None if they are too many."""
@@ -243,6 +241,11 @@ class OrderModel:
 
     def _time(self, a: Slot, port: bool) -> list[Term]:
         """Return how long a chunk holds the port, or its node."""
-        setup = self.case.theta_cm if port else self.case.overhead
-        unit = self.case.tau[a.node] if port else self.case.unit(a.node)
+        setup, unit = self._costs(a, port)
         return [(setup, self.present[a]), (unit, self.load[a])]
+
+    def _costs(self, a: Slot, port: bool) -> tuple[Fraction, Fraction]:
+        """Return the set-up time of a chunk, and its time for each unit of load."""
+        if port:
+            return self.case.theta_cm, self.case.tau[a.node]
+        return self.case.overhead, self.case.unit(a.node)

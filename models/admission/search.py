@@ -95,7 +95,6 @@ class Search:
         if hint is not None and self._in_class(hint):
             accepted = {decision.task for decision in hint.decisions if decision.accepted}
             tasks, jobs = self.case.instance.tasks, enumerate(self.case.jobs)
-            self.plan = hint
             self.worth = self.case.worth(i for i, job in jobs if tasks[job.index].id in accepted)
             # Those of which nothing remains are accepted by every plan here, and maybe not there.
             self.plan = _accepting(hint, {tasks[index].id for index in self.case.settled})
@@ -123,12 +122,7 @@ class Search:
             known=self.worth,
             seed=self.seed,
         )
-        self.bound, self.proof = found.worth, found.proof
-        if self.bound is None or self.bound < self.worth:
-            # A plan in floats may be better by the tolerance of its check; one in fractions not.
-            if self.case.instance.exact:
-                raise SolverError(f"a plan is worth {self.worth}, its bound is {self.bound}")
-            self.bound = self.worth
+        self._take_bound(found.worth, found.proof)
         if found.subset is not None:
             self._offer(by_deadline(self.case, found.subset), set(found.subset))
 
@@ -160,10 +154,20 @@ class Search:
             return
         step = self.case.step
         bound = step * floor(-exact(outcome.bound) / step + _CARE) + self.case.granted
-        if bound < self.worth:
-            raise SolverError(f"{outcome.solver} says that no plan is worth {self.worth}; one is")
         if self.bound is None or bound < self.bound:
-            self.bound, self.proof = bound, f"the bound of {outcome.solver}, in floats"
+            self._take_bound(bound, f"the word of {outcome.solver}, in floats")
+
+    def _take_bound(self, bound: Fraction | None, proof: str) -> None:
+        """Take a bound; None says that there is no plan."""
+        self.proof = proof
+        if bound is None or bound < self.worth:
+            # A plan in floats may be better by the tolerance of its check; one in fractions not.
+            if self.case.instance.exact:
+                raise SolverError(
+                    f"a plan is worth {self.worth}, but its bound is {bound}: {proof}"
+                )
+            bound = self.worth
+        self.bound = bound
 
     def _within(self, gap: float) -> bool:
         if self.plan is None or self.bound is None:
@@ -174,9 +178,8 @@ class Search:
     def _offer(self, parts: list[Part], accepted: set[int]) -> None:
         """Take the plan of an order of chunks, if it is feasible and better."""
         worth = self.case.worth(accepted)
-        if worth <= self.worth or {part.job for part in parts} != accepted:
-            return
-        if len(parts) > MOST_CHUNKS:
+        whole = {part.job for part in parts} == accepted and len(parts) <= MOST_CHUNKS
+        if worth <= self.worth or not whole:
             return
         limits = replace(self.limits, time_s=None, work=None)  # what was found is not thrown away
         plan = plan_of(self.case, parts, accepted, limits, self.seed)

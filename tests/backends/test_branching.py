@@ -1,7 +1,7 @@
 """Bounds that hold whatever floats do: safe bounds, refutations, branch and bound on binaries."""
 
 import sys
-from fractions import Fraction as F
+from fractions import Fraction
 from itertools import product
 
 import pytest
@@ -15,76 +15,86 @@ from dlopt.backends.safe import SafeProgram
 from dlopt.errors import SolverError
 from dlopt.result import Limits, Status
 
-UNIT = (F(0), F(1))
+UNIT = (Fraction(0), Fraction(1))
 
 
 def program(costs, rows, bounds=None):
     """Return a program in ``[0, 1]``; rows are (coefficients, lower, upper)."""
     return LinearProgram(
         len(costs),
-        tuple(map(F, costs)),
-        tuple(tuple((j, F(a)) for j, a in enumerate(row) if a) for row, _, _ in rows),
+        tuple(map(Fraction, costs)),
+        tuple(tuple((j, Fraction(a)) for j, a in enumerate(row) if a) for row, _, _ in rows),
         tuple((low, high) for _, low, high in rows),
         tuple(bounds or [UNIT] * len(costs)),
     )
 
 
 def test_any_multipliers_bound_and_the_right_ones_are_tight():
-    safe = SafeProgram(program([1, 2], [([1, 1], F(4, 3), None)]))
-    assert safe.bound([1.0], safe.bounds) == F(4, 3)  # 1 <= y <= 2: between the two costs ...
-    assert safe.bound([2.0], safe.bounds) == F(5, 3)  # ... and the best is the larger one
+    safe = SafeProgram(program([1, 2], [([1, 1], Fraction(4, 3), None)]))
+    assert safe.bound([1.0], safe.bounds) == Fraction(
+        4, 3
+    )  # 1 <= y <= 2: between the two costs ...
+    assert safe.bound([2.0], safe.bounds) == Fraction(5, 3)  # ... and the best is the larger one
     assert safe.bound([3.0], safe.bounds) == 1
     assert safe.bound([-1.0], safe.bounds) == 0  # leans on no bound
 
 
 def test_multipliers_between_floats_are_rounded_not_trusted():
-    safe = SafeProgram(program([1], [([3], F(1), None)]))
+    safe = SafeProgram(program([1], [([3], Fraction(1), None)]))
     bound = safe.bound([0.333333333333333], safe.bounds)
-    assert 0 < F(1, 3) - bound < F(1, 10**14)
+    assert 0 < Fraction(1, 3) - bound < Fraction(1, 10**14)
 
 
 def test_a_ray_refutes_what_is_infeasible_and_nothing_else():
-    safe = SafeProgram(program([0, 0], [([1, 1], F(5, 2), None)]))
+    safe = SafeProgram(program([0, 0], [([1, 1], Fraction(5, 2), None)]))
     assert safe.refutes([1.0], safe.bounds)
     assert not safe.refutes([-1.0], safe.bounds)
-    assert not safe.refutes([1.0], [(F(0), F(3, 2)), UNIT])
+    assert not safe.refutes([1.0], [(Fraction(0), Fraction(3, 2)), UNIT])
+
+
+def test_a_row_alone_can_be_hopeless():
+    row = ((0, Fraction(2)), (1, Fraction(-1)))
+    for lower, upper, hopeless in ((2, None, 0), (3, None, 1), (None, -1, 0), (None, -2, 1)):
+        safe = SafeProgram(program([0, 0], []))
+        safe.add((row, lower and Fraction(lower), upper and Fraction(upper)))
+        assert safe.has_hopeless_row(safe.bounds) == bool(hopeless)
 
 
 def test_an_added_row_counts():
     safe = SafeProgram(program([1], []))
-    safe.add((((0, F(2)),), F(1), None))
-    assert safe.bound([0.5], safe.bounds) == F(1, 2)
+    safe.add((((0, Fraction(2)),), Fraction(1), None))
+    assert safe.bound([0.5], safe.bounds) == Fraction(1, 2)
 
 
 def test_a_variable_without_bounds_cannot_be_bounded():
     with pytest.raises(ValueError, match="upper bound"):
-        SafeProgram(program([1], [], [(F(0), None)]))
+        SafeProgram(program([1], [], [(Fraction(0), None)]))
 
 
 def test_linear_solver_optimum_infeasible_and_limit():
-    solver = LinearSolver(program([1, 1], [([1, 1], F(3, 2), None)]))
+    solver = LinearSolver(program([1, 1], [([1, 1], Fraction(3, 2), None)]))
     found = solver.solve()
     assert found.status is Status.OPTIMAL
     assert sum(found.point) == pytest.approx(1.5)
     solver.set_bounds(0, 0, 0)
     assert solver.solve().status is Status.INFEASIBLE
-    late = LinearSolver(program([1] * 4, [([1, 2, 3, 4], F(5), None)]), stop=0.0)
+    late = LinearSolver(program([1] * 4, [([1, 2, 3, 4], Fraction(5), None)]), stop=0.0)
     assert late.solve().status is Status.LIMIT
 
 
 def test_an_infeasible_program_has_a_ray_at_once():
-    found = LinearSolver(program([1, 1], [([1, 1], F(3), None)])).solve()
+    found = LinearSolver(program([1, 1], [([1, 1], Fraction(3), None)])).solve()
     assert found.status is Status.INFEASIBLE
     assert len(found.multipliers) == 1
 
 
 def test_integral_solves_bound_the_program():
-    costs, row = [-3, -4, -5], ([2, 3, 4], None, F(6))
+    costs, row = [-3, -4, -5], ([2, 3, 4], None, Fraction(6))
     solver = LinearSolver(program(costs, [row]))
     bound, point = solver.solve_integral([0, 1, 2], Limits())
     assert bound == pytest.approx(-8)
     assert [round(x) for x in point] == [1, 0, 1]
-    solver.add((((0, F(1)), (2, F(1))), None, F(1)))
+    solver.add((((0, Fraction(1)), (2, Fraction(1))), None, Fraction(1)))
     bound, _ = solver.solve_integral([0, 1, 2], Limits(work=1000))
     assert bound == pytest.approx(-7)
 
@@ -95,33 +105,33 @@ def test_without_highs_it_says_so(monkeypatch):
         LinearSolver(program([1], []))
 
 
-ODD = program([-1] * 5, [([2] * 5, None, F(5))])
+ODD = program([-1] * 5, [([2] * 5, None, Fraction(5))])
 
 
 def test_branching_ends_at_what_is_known_or_at_a_limit():
-    assert BranchAndBound(ODD, range(5), F(1)).minimum().bound == -2
-    known = BranchAndBound(ODD, range(5), F(1)).minimum(F(-2))
+    assert BranchAndBound(ODD, range(5), Fraction(1)).minimum().bound == -2
+    known = BranchAndBound(ODD, range(5), Fraction(1)).minimum(Fraction(-2))
     assert (known.bound, known.complete, known.point) == (-2, True, ())
-    better = BranchAndBound(ODD, range(5), F(1)).minimum(F(-1))
+    better = BranchAndBound(ODD, range(5), Fraction(1)).minimum(Fraction(-1))
     assert (better.bound, better.complete) == (-2, True)
-    nothing = BranchAndBound(ODD, range(5), F(1)).minimum(most=0)
+    nothing = BranchAndBound(ODD, range(5), Fraction(1)).minimum(most=0)
     assert (nothing.bound, nothing.complete) == (-5, False)
-    late = BranchAndBound(ODD, range(5), F(1), stop=0.0).minimum()
+    late = BranchAndBound(ODD, range(5), Fraction(1), stop=0.0).minimum()
     assert (late.bound, late.complete, late.leaves) == (-5, False, 0)
 
 
 def test_no_integral_point_at_all():
-    half = program([-1, -1], [([2, 2], F(1), F(1))])
-    found = BranchAndBound(half, [0, 1], F(1)).minimum()
+    half = program([-1, -1], [([2, 2], Fraction(1), Fraction(1))])
+    found = BranchAndBound(half, [0, 1], Fraction(1)).minimum()
     assert (found.bound, found.complete) == (None, True)
-    assert BranchAndBound(half, [0, 1], F(1)).minimum(F(0)).bound == 0
+    assert BranchAndBound(half, [0, 1], Fraction(1)).minimum(Fraction(0)).bound == 0
 
 
 def test_a_subproblem_that_is_not_refuted_keeps_its_bound(monkeypatch):
-    half = program([-1, -1], [([2, 2], F(1), F(1))])
+    half = program([-1, -1], [([2, 2], Fraction(1), Fraction(1))])
     monkeypatch.setattr(SafeProgram, "refutes", lambda self, ray, bounds: False)
     monkeypatch.setattr(SafeProgram, "has_hopeless_row", lambda self, bounds: False)
-    found = BranchAndBound(half, [0, 1], F(1)).minimum()
+    found = BranchAndBound(half, [0, 1], Fraction(1)).minimum()
     assert not found.complete
     assert found.bound <= 0
 
@@ -132,9 +142,9 @@ def test_cuts_are_added_until_the_point_satisfies_them():
     def cuts(point):
         for i, j in ((0, 1), (0, 2), (1, 2)):
             if point[i] + point[j] > 1 + 1e-6:
-                yield ((i, F(1)), (j, F(1))), None, F(1)
+                yield ((i, Fraction(1)), (j, Fraction(1))), None, Fraction(1)
 
-    search = BranchAndBound(program([-1] * 3, []), range(3), F(1), cuts)
+    search = BranchAndBound(program([-1] * 3, []), range(3), Fraction(1), cuts)
     assert search.minimum().bound == -1
     assert len(search.safe.rows) >= 2
 
@@ -165,6 +175,6 @@ def test_branch_and_bound_is_enumeration(data):
         default=None,
     )
     stated = program(costs, [(row, None, b) for row, b in rows])
-    found = BranchAndBound(stated, range(len(costs)), F(1)).minimum()
+    found = BranchAndBound(stated, range(len(costs)), Fraction(1)).minimum()
     assert found.complete
     assert found.bound == best

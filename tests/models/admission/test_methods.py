@@ -1,0 +1,343 @@
+"""The methods as a caller names them: hints, limits, statuses, floats, what is too large."""
+
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+
+import pulp
+import pytest
+
+from dlopt import compare, solve
+from dlopt.backends.pulp import Outcome
+from dlopt.errors import NotApplicableError, SolverError
+from dlopt.models.admission import feasibility, grid, order, search
+from dlopt.models.admission.bounds import Bounded
+from dlopt.models.admission.case import Case
+from dlopt.models.admission.feasibility import Feasibility
+from dlopt.models.admission.grid import GridModel, quanta
+from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan, feasible_queue
+from dlopt.models.admission.order import OrderModel
+from dlopt.models.admission.search import Search
+from dlopt.models.admission.sequence import Part, by_deadline, plan_of
+from dlopt.problems.admission import Commitment, Decision, Solution, objective, violations
+from dlopt.result import Limits, Status
+from tests.models.admission.streams import GAPS, stream
+
+TWO = stream(2, 1, 1, (0, 1, 2), (0, 1, 2))
+GAP, _ = GAPS[2]
+HARD = stream(4, 1, 4, (1, 7, 26), (7, 6, 21), (9, 4, 9), (9, 7, 26))
+"""All four fit, which takes long to find out."""
+BEYOND = stream(2, 1, 1, (3, 7, 23), (7, 3, 8), (8, 5, 11), (9, 6, 16))
+"""Four fit if loads flow, also with latency; three fit."""
+CROWD = stream(4, 1, 3, *[(k, 3 + k % 3, 13) for k in range(7)])
+
+
+@pytest.fixture
+def nothing_is_small(monkeypatch):
+    monkeypatch.setattr(feasibility, "SMALL", 0)
+    monkeypatch.setattr(feasibility, "SMALL_ON_TWO", 0)
+    for module in (feasibility, search):
+        monkeypatch.setattr(module, "EFFORT", 0.3)
+
+
+def test_through_the_one_door():
+    for name, optimum in (("exact", 1), ("bound-window", 1), ("bound-fluid", 2)):
+        found = solve(TWO, name)
+        assert found.bound == optimum
+        assert "proven in fractions" in found.reason
+    assert solve(GAP, "all-or-nothing").status is Status.INFEASIBLE
+    table = compare(GAP, ["exact", "edf-iit-2", "bound-fluid"])
+    assert [row.failure for row in table.rows] == [None] * 3
+
+
+def test_decisions_are_made_at_arrival_and_promise():
+    found = exact_plan(TWO)
+    said = {decision.task: decision for decision in found.solution.decisions}
+    assert all(said[task.id].at == task.arrival for task in TWO.tasks)
+    assert sorted(decision.accepted for decision in said.values()) == [False, True]
+
+
+def test_a_hint_is_the_answer_where_nothing_is_better():
+    best = exact_plan(TWO).solution
+    assert exact_plan(TWO, hint=best, limits=Limits(time_s=1e-9)).solution == best
+    assert exact_plan(TWO, hint=best).solution == best
+
+
+def test_hints_that_are_wrong_or_of_another_class_are_not_taken():
+    late = Limits(time_s=1e-9)
+    best = exact_plan(TWO).solution
+    overloaded = replace(best, chunks=best.chunks * 2)
+    assert exact_plan(TWO, hint=overloaded, limits=late).value == 0
+    unpromised = replace(
+        best, decisions=tuple(replace(d, promised=not d.accepted) for d in best.decisions)
+    )
+    assert violations(TWO, unpromised) == ()
+    assert exact_plan(TWO, hint=unpromised, limits=late).value == 0
+    one = stream(2, 1, 1, (0, 3, Fraction(24, 7)))
+    two_chunks = feasible_queue(one, installments=2).solution
+    assert exact_plan(one, hint=two_chunks).value == 0
+    assert exact_plan(one, hint=two_chunks, installments=2, limits=late).value == 1
+    assert feasible_queue(one, hint=two_chunks, installments=2).solution == two_chunks
+
+
+def test_a_hint_that_rejects_what_costs_nothing_is_mended():
+    done = Commitment("a", 0, 0, 1, 2)
+    instance = stream(1, 1, 1, (0, 1, 9), (0, 1, 1), committed=(done,))
+    no = tuple(Decision(task.id, False, 0) for task in instance.tasks)
+    found = exact_plan(instance, hint=Solution(no, ()), limits=Limits(time_s=1e-9))
+    assert found.value == objective(instance, found.solution) == 1
+    assert violations(instance, found.solution) == ()
+
+
+def test_at_once_out_of_time():
+    found = exact_plan(CROWD, limits=Limits(time_s=1e-9))
+    assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, None)
+    assert "limit" in found.reason
+    queue = feasible_queue(CROWD, limits=Limits(time_s=1e-9))
+    assert (queue.status, queue.solution) == (Status.LIMIT, None)
+    promised = stream(1, 1, 1, (0, 1, 9), now=1)
+    assert exact_plan(promised, limits=Limits(time_s=1e-9)).status is Status.LIMIT
+
+
+def test_a_time_limit_leaves_value_and_bound():
+    found = exact_plan(CROWD, limits=Limits(time_s=1.5))
+    assert found.status in (Status.FEASIBLE, Status.OPTIMAL)
+    assert violations(CROWD, found.solution) == ()
+    assert found.value <= found.bound
+    assert (found.status is Status.OPTIMAL) == (found.value == found.bound)
+
+
+def test_work_limits_are_deterministic():
+    first, second = (exact_plan(GAP, limits=Limits(work=3), seed=1) for _ in range(2))
+    assert first == second
+    assert violations(GAP, first.solution) == ()
+
+
+def test_a_gap_is_not_called_optimal():
+    hint = exact_plan(GAP).solution
+    found = exact_plan(GAP, hint=hint, limits=Limits(gap=0.9))
+    assert (found.status is Status.OPTIMAL) == (found.value == found.bound)
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+def test_promises_that_can_be_kept_come_first():
+    instance = stream(2, 1, 1, (0, 3, 9), (1, 1, 12), (6, 1, 2), now=5)
+    found = exact_plan(instance)
+    assert found.status is Status.OPTIMAL
+    assert violations(instance, found.solution) == ()
+    accepted = {d.task for d in found.solution.decisions if d.accepted}
+    assert {"a", "b"} <= accepted
+
+
+def test_promises_that_cannot_be_kept_are_infeasible():
+    instance = stream(2, 1, 1, (0, 1, 4), (0, 1, 4), now=2)
+    found = exact_plan(instance)
+    assert (found.status, found.solution, found.bound) == (Status.INFEASIBLE, None, None)
+    assert "the promised tasks: the least largest lateness is 1/3" in found.reason
+
+
+def test_floats():
+    instance = stream(2, 1.0, 1.5, (0.0, 2.2, 6.1), (0.3, 1.1, 4.2), (0.4, 9.9, 3.0))
+    for name in ("accepted", "accepted-load", "reject-ratio"):
+        found = exact_plan(instance, objective=name)
+        assert found.status is Status.OPTIMAL
+        assert violations(instance, found.solution, 1e-6) == ()
+        assert float(found.value) == pytest.approx(float(objective(instance, found.solution, name)))
+        assert isinstance(found.solution.chunks[0].load, float)
+    again = exact_plan(instance, hint=exact_plan(instance).solution)
+    assert again.status is Status.OPTIMAL
+
+
+def test_floats_at_a_tight_deadline():
+    """0.1 + 0.2 > 0.3 in floats: nobody should be late by that."""
+    instance = stream(1, 1.0, 1.0, (0.0, (0.1 + 0.2) / 2, 0.3))
+    found = exact_plan(instance)
+    assert found.value == 1
+    assert violations(instance, found.solution, 1e-6) == ()
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+def test_floats_have_no_common_measure_and_are_rounded_on_the_grid():
+    instance = stream(2, 1.0, 1.5, (0.0, 2.2, 6.1), (0.3, 1.1, 4.2), (0.4, 1.7, 5.0))
+    case = Case.of(instance)
+    coarse, fine = quanta(case)
+    assert coarse == 5 * fine == sum(job.load for job in case.jobs) / 3 / 24
+    assert exact_plan(instance).value == exact_plan(instance).bound
+
+
+def test_large_times_and_loads_are_the_same_problem():
+    for unit in (10**6, Fraction(1, 10**6)):
+        tasks = ((0, 2 * unit, 4 * unit), (0, 3 * unit, 8 * unit), (0, unit, 4 * unit))
+        found = exact_plan(stream(2, 1, 2, *tasks))
+        assert (found.status, found.value) == (Status.OPTIMAL, 2)
+
+
+def test_what_is_too_large_is_still_bounded(monkeypatch):
+    monkeypatch.setattr(feasibility, "MOST_CHUNKS", 3)
+    monkeypatch.setattr(search, "MOST_CHUNKS", 3)
+    monkeypatch.setattr(order, "MOST_PAIRS", 2)
+    found = exact_plan(GAP)
+    assert found.status is Status.FEASIBLE
+    assert "too many orders" in found.reason
+    assert found.value < found.bound
+    undecided = feasible_queue(stream(2, 1, 2, (0, 2, 4), (0, 3, 8)))
+    assert undecided.status is Status.UNKNOWN
+    assert "too many orders" in undecided.reason
+    hopeless = stream(2, 1, 2, (0, 9, 4), (0, 3, 8))
+    assert "lateness" not in feasible_queue(hopeless).reason
+
+
+def test_a_hundred_tasks_are_bounded_and_the_hint_is_kept():
+    crowd = stream(8, 1, 4, (0, 3, 9))
+    many = tuple(
+        replace(crowd.tasks[0], id=str(k), arrival=2 * k, load=3 + k % 5) for k in range(60)
+    )
+    crowd = replace(crowd, tasks=many)
+    found = solve(crowd, limits=Limits(time_s=6))
+    assert violations(crowd, found.solution) == ()
+    assert solve(crowd, "edf-iit-2").value <= found.value <= found.bound
+    assert bound_fluid(crowd, relax="yes").bound >= found.value
+
+
+def test_what_flows_cannot_tell_the_program_over_orders_proves():
+    found = exact_plan(BEYOND)
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 3, 3)
+    assert found.reason == "the bound is the word of HiGHS, in floats"
+    assert bound_window(BEYOND).bound == 4
+
+
+def test_other_solvers_by_name():
+    with warnings.catch_warnings(action="ignore"):
+        if "PULP_CBC_CMD" not in pulp.listSolvers(onlyAvailable=True):
+            pytest.skip("this PuLP brings no CBC")
+    found = exact_plan(BEYOND, solver="PULP_CBC_CMD")
+    assert (found.status, found.value) == (Status.OPTIMAL, 3)
+    assert found.solver == "HiGHS+PULP_CBC_CMD"
+
+
+def test_unknown_solvers_are_told():
+    with pytest.raises(NotApplicableError, match="knows no solver"):
+        feasible_queue(GAP, solver="nonesuch")
+
+
+def test_a_plan_beyond_its_bound_is_an_error_in_fractions_and_not_in_floats(monkeypatch):
+    wrong = Bounded(Fraction(0), "a wrong proof", None, True, None)
+    monkeypatch.setattr(search, "upper_bound", lambda *args, **options: wrong)
+    best = feasible_queue(stream(1, 1, 1, (0, 1, 2))).solution
+    with pytest.raises(SolverError, match="its bound is 0: a wrong proof"):
+        exact_plan(stream(1, 1, 1, (0, 1, 2)), hint=best)
+    floats = stream(1, 1.0, 1.0, (0.0, 1.0, 2.0))
+    assert exact_plan(floats, hint=feasible_queue(floats).solution).bound == 1
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+def test_limits_in_every_step_of_the_question(monkeypatch):
+    """A queue that is not decided by flows, by its deadlines, nor by CP-SAT."""
+    instance = stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))
+    case = Case.of(instance).only(range(3))
+    monkeypatch.setattr(feasibility, "EFFORT", 0.0)
+    question = Feasibility(case, 1, Limits(), 0)
+    assert question.decide(relax=False, explain=True).status is Status.INFEASIBLE
+    stopped = Feasibility(case, 1, Limits(work=1), 0).decide(relax=False)
+    assert stopped.status in (Status.LIMIT, Status.INFEASIBLE)
+
+
+def ending(status, bound):
+    """Let the program over orders end in a way that it rarely does."""
+    return lambda *args: ([], Outcome(status, None, bound, {}, False, "HiGHS", "1"))
+
+
+@pytest.mark.parametrize(
+    ("status", "bound", "verdict"),
+    [
+        (Status.OPTIMAL, 0.0, Status.UNKNOWN),
+        (Status.LIMIT, 0.0, Status.LIMIT),
+        (Status.LIMIT, None, Status.LIMIT),
+        (Status.LIMIT, 0.01, Status.INFEASIBLE),
+    ],
+)
+def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch):
+    monkeypatch.setattr(OrderModel, "solve", ending(status, bound))
+    case = Case.of(stream(1, 1, 1, (0, 2, 10), (1, 1, 2))).only(range(2))
+    assert plan_of(case, by_deadline(case, [0, 1]), [0, 1], Limits(), 0) is not None
+    late = Case.of(TWO).only(range(2))
+    found = Feasibility(late, 1, Limits(), 0).decide(relax=False)
+    assert found.status is verdict
+    assert found.reason
+
+
+def test_an_order_that_the_program_does_not_end_with_is_no_loss(monkeypatch):
+    monkeypatch.setattr(OrderModel, "solve", ending(Status.LIMIT, None))
+    monkeypatch.setattr(search.Search, "look_on_grids", lambda self: None)
+    found = exact_plan(HARD)
+    assert (found.status, found.value, found.bound) == (Status.FEASIBLE, 0, 4)
+    assert found.reason.startswith("value and bound have not met")
+    infeasible = feasible_queue(TWO)
+    assert "the latest task need not be later than" in infeasible.reason
+
+
+def test_the_question_runs_out_of_time_between_its_steps(monkeypatch):
+    case = Case.of(TWO).only(range(2))
+    question = Feasibility(case, 1, Limits(time_s=60), 0)
+    assert question.decide(explain=True).status is Status.INFEASIBLE
+    question.stop = 0.0
+    assert question.decide().status is Status.LIMIT
+    assert question.decide(relax=False).status is Status.LIMIT
+
+
+def test_nothing_is_found_on_a_grid_without_effort():
+    case = Case.of(GAP)
+    coarse, _ = quanta(case)
+    model = GridModel(case, 1, coarse).maximise_weight(Fraction(1))
+    assert model.solve(Limits(), 0, 0.0) is None
+
+
+def test_the_grid_numbers_the_chunks_of_a_node():
+    instance = stream(2, 1, 1, (0, 3, Fraction(25, 7)), (0, 1, 9), now=0)
+    case = Case.of(instance)
+    found = GridModel(case, 2, quanta(case)[0]).maximise_weight(Fraction(2)).solve(Limits(), 0, 20)
+    assert found is not None
+    assert set(found.accepted) == {0, 1}
+    assert plan_of(case, found.parts, found.accepted, Limits(), 0) is not None
+
+
+def test_on_the_grid_some_nodes_take_no_time_to_send_to():
+    case = Case.of(stream(2, (0, 2), (3, 2), (0, 2, 6), (1, 1, 4)))
+    model = GridModel(case, 1, quanta(case)[0]).maximise_weight(Fraction(2))
+    assert {chunk.part.node for chunk in model.chunks} == {0, 1}
+    assert len(model.port) == 2
+    assert model.solve(Limits(), 0, 5) is not None
+
+
+def test_a_grid_that_is_too_fine_is_rounded(monkeypatch):
+    instance = stream(2, 1, 1, (0, Fraction(10007, 10009), 3), (0, Fraction(1, 3), 4))
+    case = Case.of(instance)
+    monkeypatch.setattr(grid, "_FINEST", 2**10)
+    coarse, _ = quanta(case)
+    found = GridModel(case, 1, coarse).maximise_weight(Fraction(2)).solve(Limits(), 0, 5)
+    assert found is not None
+    assert plan_of(case, found.parts, found.accepted, Limits(), 0) is not None
+
+
+def test_an_order_that_cannot_be_solved_or_is_late_gives_no_plan():
+    case = Case.of(TWO)
+    parts = by_deadline(case, [0, 1])
+    assert plan_of(case, parts, [0, 1], Limits(), 0) is None
+    assert plan_of(case, parts, [0, 1], Limits(time_s=1e-12), 0) is None
+    assert plan_of(case, [], [], Limits(), 0) is not None
+
+
+def test_by_deadline_uses_few_chunks_where_each_costs():
+    case = Case.of(stream(3, 1, 1, (0, 1, 9), theta_cm=1))
+    assert by_deadline(case, [0]) == [Part(0, 0)]
+
+
+def test_an_offer_must_be_better_and_whole():
+    case = Case.of(GAP)
+    player = Search(case, 1, Limits(), 0, "HiGHS")
+    player.start(None)
+    assert (player.worth, player.tight) == (0, False)
+    player._offer([Part(0, 0)], {0, 1})
+    assert player.worth == 0
+    player._offer([Part(2, 0)], {2})
+    assert player.worth == 1
