@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from benchmarks.papers.claims import CLAIMS
-from benchmarks.papers.experiments import EXPERIMENTS, LOADS, VARIANTS, Results
+from benchmarks.papers.experiments import EXPERIMENTS, LOADS, VARIANTS, WITHOUT, Results
 from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
 
 _HERE = Path(__file__).parent
@@ -57,7 +57,7 @@ def main() -> int:
     )
     parser.add_argument("--only", metavar="FIGURE,...", help=", ".join(EXPERIMENTS))
     parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--out", type=Path, default=_HERE, help="folder of the pictures")
+    parser.add_argument("--out", type=Path, default=_HERE / "figures", help="folder of the pictures")
     wanted = parser.parse_args()
     names = wanted.only.split(",") if wanted.only else list(EXPERIMENTS)
     print("| figure | claim | sound | as printed |\n|---|---|---|---|")
@@ -74,7 +74,7 @@ def main() -> int:
             path = wanted.out / f"fig-{name} {variant}.svg".replace(" ", "-")
             draw(name, results, path, note)
         for claim in CLAIMS:
-            if claim.experiment == name:
+            if claim.experiment == name.removesuffix(WITHOUT):
                 verdicts = [claim.test(results) for results in found.values()]
                 cells = [f"**{verdict.word}**: {verdict.numbers}" for verdict in verdicts]
                 figure = f"{experiment.paper}, {experiment.figures}"

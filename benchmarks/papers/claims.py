@@ -185,36 +185,6 @@ CLAIMS = (
         shrinks("edf-opr-mn", "edf-epr-mn", absolute=True),
     ),
     Claim(
-        "4.6 without set-up costs",
-        "EDF-OPR-MN rejects less than EDF-EPR-MN",
-        below("edf-opr-mn", "edf-epr-mn"),
-    ),
-    Claim(
-        "4.6 without set-up costs",
-        "EDF-OPR-AN rejects less than EDF-EPR-AN",
-        below("edf-opr-an", "edf-epr-an"),
-    ),
-    Claim(
-        "4.6 without set-up costs",
-        "EDF-OPR-AN rejects less than EDF-OPR-MN most of the time",
-        below("edf-opr-an", "edf-opr-mn"),
-    ),
-    Claim(
-        "4.8 without set-up costs",
-        "OPR rejects less than EPR at every chi",
-        below("edf-opr-mn", "edf-epr-mn"),
-    ),
-    Claim(
-        "4.8 without set-up costs",
-        "the difference vanishes as chi grows",
-        shrinks("edf-opr-mn", "edf-epr-mn", absolute=True),
-    ),
-    Claim(
-        "4.9a without set-up costs",
-        "fewest nodes gain on all nodes as tau grows",
-        shrinks("edf-opr-an", "edf-opr-mn"),
-    ),
-    Claim(
         "4.9a",
         "fewest nodes gain on all nodes as tau grows",
         shrinks("edf-opr-an", "edf-opr-mn"),
