@@ -57,7 +57,9 @@ def main() -> int:
     )
     parser.add_argument("--only", metavar="FIGURE,...", help=", ".join(EXPERIMENTS))
     parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument("--out", type=Path, default=_HERE / "figures", help="folder of the pictures")
+    parser.add_argument(
+        "--out", type=Path, default=_HERE / "figures", help="folder of the pictures"
+    )
     wanted = parser.parse_args()
     names = wanted.only.split(",") if wanted.only else list(EXPERIMENTS)
     print("| figure | claim | sound | as printed |\n|---|---|---|---|")

@@ -86,6 +86,7 @@ def optimise(model: Any, limits: Limits, *, seed: int = 0, effort: float | None 
     parameters.num_workers = min(limits.threads, os.cpu_count() or 1)
     parameters.random_seed = seed % 2**31
     parameters.relative_gap_limit = limits.gap
+    parameters.catch_sigint_signal = False  # its handler aborts the process outside the main thread
     if limits.time_s is not None:
         parameters.max_time_in_seconds = limits.time_s
     elif parameters.num_workers > 1:

@@ -38,8 +38,10 @@ class Outcome:
         Misses by all tasks.
     utilization : float, optional
         Time that nodes spend on the accepted tasks, ``load (tau + chi) + n (theta_cm +
-        theta_cp)`` each, by the time of all nodes in the span in which tasks arrive. The work is
-        counted whole, also what is done after that span. None if the span is empty.
+        theta_cp)`` each, by the time of all nodes in the span in which tasks arrive. Of a task
+        that ends after that span, work counts in proportion to its time within. None if the span
+        is empty. (The objective ``utilization`` of an instance takes the time up to the last
+        deadline instead.)
     drain : float
         From the end of that span to the end of the last task, 0 if it ended before.
     mean_queue : float, optional
@@ -166,11 +168,7 @@ def _outcome(
     seconds: float,
     found: int | None,
 ) -> Outcome:
-    tau, chi, theta_cm, theta_cp = map(float, costs_of(workload.cluster))
     nodes, tasks, accepted = workload.cluster.nodes, len(workload), sum(log.accepted)
-    used = nodes * accepted if plan is None else sum(place.nodes for _, place in plan)
-    load = sum(workload.loads[served.number] for served in log.served)
-    busy = load * (tau + chi) + used * (theta_cm + theta_cp)
     misses = 0
     for number, _, end in log.served:
         deadline = workload.deadlines[number]
@@ -186,7 +184,7 @@ def _outcome(
         reject_ratio=_share(tasks - accepted, tasks),
         misses=misses,
         miss_ratio=_share(misses, tasks),
-        utilization=_share(busy, nodes * workload.span),
+        utilization=_share(_busy(workload, log, plan), nodes * workload.span),
         drain=max(last - workload.horizon, 0.0),
         mean_queue=_share(log.queued, tasks),
         longest_queue=log.longest,
@@ -195,6 +193,19 @@ def _outcome(
         violations=found,
         decisions_per_second=_share(tasks, seconds),
     )
+
+
+def _busy(workload: Workload, log: Log, plan: list[Planned] | None) -> float:
+    """Return the time that nodes work within the span in which tasks arrive."""
+    tau, chi, theta_cm, theta_cp = map(float, costs_of(workload.cluster))
+    nodes = workload.cluster.nodes
+    used = [nodes] * len(log.served) if plan is None else [place.nodes for _, place in plan]
+    busy = 0.0
+    for (number, start, end), count in zip(log.served, used, strict=True):
+        work = workload.loads[number] * (tau + chi) + count * (theta_cm + theta_cp)
+        within = max(min(end, workload.horizon) - start, 0.0)
+        busy += work if end <= workload.horizon else work * within / (end - start)
+    return busy
 
 
 def _violations(
