@@ -240,11 +240,17 @@ def test_the_data_that_these_tests_change_is_fine() -> None:
         ("committed.0.start", 3),
         ("committed.0.end", 1),
         ("committed.0.load", 0),
-        ("committed.0.load", 7),
+        ("committed.0.load", 6),
     ],
 )
 def test_what_is_just_right(path: str, value: object) -> None:
     assert admission.faults(changed(path, value)) == ()
+
+
+def test_no_more_is_committed_than_there_is() -> None:
+    assert told(admission.faults(changed("committed.0.load", 7))) == [
+        "tasks[0].load: must not be less than what is committed of it, 7, got 6"
+    ]
 
 
 def test_without_now_it_is_the_beginning() -> None:

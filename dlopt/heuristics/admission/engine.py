@@ -192,6 +192,8 @@ class Admission:
         if new.arrival < self.now:
             rule = f"must not lie before now, {shown(simplest(self.now), 15)}"
             faults.append(Fault("arrival", task.arrival, rule))
+        if not task.id:
+            faults.append(Fault("id", task.id, "must not be empty"))
         if task.id in self._ids:
             faults.append(Fault("id", task.id, "was submitted before"))
         if task.remaining is not None:

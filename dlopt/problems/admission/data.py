@@ -12,6 +12,7 @@ from annotated_types import MinLen
 from dlopt.arithmetic import Number, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import records
+from dlopt.problems.admission.state import committed_faults
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.records import Header, NonNegative, Positive, Record, numbers_of
 
@@ -123,24 +124,11 @@ class Instance(Header):
         """Yield the faults between fields: order, identities, lengths and references."""
         tasks, now, cluster = known.get("tasks", ()), known.get("now"), known.get("cluster")
         yield from _task_faults(tasks, now)
-        arrivals = {task.id: task.arrival for task in reversed(tasks)}  # the first of a name
         ready, committed = known.get("ready_times"), known.get("committed", ())
         if cluster is not None and ready and len(ready) != cluster.nodes:
             rule = f"must have one entry for each of the {cluster.nodes} nodes"
             yield Fault("ready_times", len(ready), rule)
-        for index, chunk in enumerate(committed):
-            path = f"committed[{index}]"
-            if cluster is not None and not 0 <= chunk.node < cluster.nodes:
-                rule = f"must be one of the nodes 0 to {cluster.nodes - 1}"
-                yield Fault(f"{path}.node", chunk.node, rule)
-            if now is not None and chunk.start > now:
-                rule = f"must not lie after now, {shown(now, 15)}"
-                yield Fault(f"{path}.start", chunk.start, rule)
-            if chunk.start < arrivals.get(chunk.task, 0):
-                rule = f"must not lie before the task arrives, {shown(arrivals[chunk.task], 15)}"
-                yield Fault(f"{path}.start", chunk.start, rule)
-            if chunk.end < chunk.start:
-                yield Fault(f"{path}.end", chunk.end, "must not lie before the start")
+        yield from committed_faults(committed, cluster, tasks, now)
 
     @property
     def exact(self) -> bool:

@@ -193,3 +193,10 @@ def test_thousands_of_tasks_that_promise_nothing():
         head.submit(Task(f"t{index}", 0, 1, 1 + index))
     assert len(head.waiting) == 3000
     assert not any(decision.promised for decision in head.decisions)
+
+
+def test_a_task_needs_a_name():
+    head = Admission(Cluster(1, tau=1, chi=1))
+    with pytest.raises(InvalidInstanceError, match="id: must not be empty"):
+        head.submit(Task("", 0, 1, 9))
+    assert head.decisions == ()

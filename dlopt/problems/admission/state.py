@@ -1,0 +1,52 @@
+"""What can be wrong with the state that an instance starts from.
+
+What was sent before is known, and may have taken more or less time than the costs say: the times of
+committed chunks are taken as they are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dlopt.arithmetic import FLOATING, Number, exact, shown
+from dlopt.errors import Fault
+from dlopt.problems.cluster import Cluster
+
+_SPARE = 1 + exact(FLOATING)
+"""Floats in a state come from computations: they may be off by a relative 1e-9."""
+
+
+def committed_faults(
+    committed: Sequence[Any], cluster: Cluster | None, tasks: Sequence[Any], now: Number | None
+) -> Iterable[Fault]:
+    """Yield what is wrong with committed chunks: references, times, and loads."""
+    arrivals = {task.id: task.arrival for task in reversed(tasks)}  # the first of a name
+    for index, chunk in enumerate(committed):
+        path = f"committed[{index}]"
+        if cluster is not None and not 0 <= chunk.node < cluster.nodes:
+            rule = f"must be one of the nodes 0 to {cluster.nodes - 1}"
+            yield Fault(f"{path}.node", chunk.node, rule)
+        if now is not None and chunk.start > now:
+            rule = f"must not lie after now, {shown(now, 15)}"
+            yield Fault(f"{path}.start", chunk.start, rule)
+        if chunk.start < arrivals.get(chunk.task, 0):
+            rule = f"must not lie before the task arrives, {shown(arrivals[chunk.task], 15)}"
+            yield Fault(f"{path}.start", chunk.start, rule)
+        if chunk.end < chunk.start:
+            yield Fault(f"{path}.end", chunk.end, "must not lie before the start")
+    yield from _too_much(committed, tasks)
+
+
+def _too_much(committed: Sequence[Any], tasks: Sequence[Any]) -> Iterable[Fault]:
+    """Yield the tasks of which more is committed than there is."""
+    done: dict[str, Fraction] = defaultdict(Fraction)
+    for chunk in committed:
+        done[chunk.task] += exact(chunk.load)
+    for index, task in enumerate(tasks):
+        sent = done.pop(task.id, Fraction(0))
+        if sent > exact(task.load) * _SPARE:
+            rule = f"must not be less than what is committed of it, {shown(sent, 15)}"
+            yield Fault(f"tasks[{index}].load", task.load, rule)
