@@ -65,7 +65,12 @@ class LinearSolver:
         # HiGHS keeps one pool of threads a process and refuses to change its size on the way.
         highspy.Highs.resetGlobalScheduler(True)
         self.model = highspy.Highs()
-        options = {"output_flag": False, "random_seed": seed, "threads": 1, "parallel": "off"}
+        options = {
+            "output_flag": False,
+            "random_seed": seed % 2**31,
+            "threads": 1,
+            "parallel": "off",
+        }
         for name, value in options.items():
             self.model.setOptionValue(name, value)
         self.model.passModel(self._arrays(program))

@@ -95,6 +95,8 @@ def upper_bound(
     found = search.minimum(None if known is None else case.granted - known, most)
     version = search.solver.version
     proof = f"proven in fractions, over {found.leaves} subproblem{'s' * (found.leaves != 1)}"
+    if not found.leaves:
+        proof = "what all tasks are worth"
     if found.bound is None:
         return Bounded(None, proof, None, True, version)
     worth = -found.bound

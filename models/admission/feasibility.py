@@ -25,6 +25,8 @@ MOST_CHUNKS = 1_000
 """Chunks that are put on a grid or into a linear program, at the most."""
 EFFORT = 2.0
 """Deterministic time of CP-SAT on a grid."""
+_NODES = 1_000
+"""Nodes of branch and bound for the least lateness, which only explains."""
 _MARGIN = Fraction(1, 2**6)
 """Lateness, in units of the model, that is told from none: about 1e-5 of the horizon."""
 
@@ -156,9 +158,11 @@ class Feasibility:
             raise TimeoutError
         model = OrderModel(self.case, self.installments, late=max(loose, SPARE) * (1 + SPARE))
         if is_small(model):
-            parts, outcome = model.state().solve(self._left(), self.solver, self.seed)
+            limits = self._left()
+            limits = replace(limits, work=min(limits.work or _NODES, _NODES))
+            parts, outcome = model.state().solve(limits, self.solver, self.seed)
             least = self._lateness(parts)
-            if outcome.status is Status.OPTIMAL and least is not None:
+            if least is not None and outcome.status is Status.OPTIMAL:
                 return f"the least largest lateness is {self._shown(min(least, loose))}"
         return f"the latest task need not be later than {self._shown(loose)}"
 
