@@ -92,6 +92,19 @@ def optimise(
     return _other(problem, limits, solver)
 
 
+def refuse_unknown(solver: str) -> None:
+    """Raise if PuLP knows no solver of that name.
+
+    Raises
+    ------
+    NotApplicableError
+    """
+    if solver not in pulp.listSolvers():
+        raise NotApplicableError(
+            f"PuLP knows no solver {solver!r}: {', '.join(pulp.listSolvers())}"
+        )
+
+
 def linear(terms: Iterable[Term]) -> pulp.LpAffineExpression:
     """Return the sum of coefficients times variables, without rounding.
 
@@ -190,10 +203,7 @@ def _prove(problem: pulp.LpProblem, limits: Limits) -> Outcome | None:
 
 
 def _other(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
-    if solver not in pulp.listSolvers():
-        raise NotApplicableError(
-            f"PuLP knows no solver {solver!r}: {', '.join(pulp.listSolvers())}"
-        )
+    refuse_unknown(solver)
     options: dict[str, Any] = {"msg": False}
     if limits.time_s is not None:
         options["timeLimit"] = limits.time_s

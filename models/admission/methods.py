@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dlopt.arithmetic import Number, simplest
-from dlopt.backends.pulp import DEFAULT
+from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.models.admission.bounds import upper_bound
 from dlopt.models.admission.case import Case
 from dlopt.models.admission.feasibility import Feasibility
@@ -52,6 +52,8 @@ def exact_plan(
 
     Raises
     ------
+    NotApplicableError
+        If PuLP knows no solver of that name.
     SolverError
         If a solver is missing or fails.
 
@@ -75,6 +77,7 @@ def exact_plan(
     >>> str(result.status), result.value, result.bound
     ('optimal', 2, 2)
     """
+    refuse_unknown(solver)
     objective = objective or "accepted"
     search = Search(Case.of(instance, objective), installments, limits, seed, solver)
     search.run(hint)
@@ -152,6 +155,7 @@ def feasible_queue(
     >>> print(result.status, result.reason[:33])
     infeasible the least largest lateness is 1/3
     """
+    refuse_unknown(solver)
     objective = objective or "accepted"
     case = Case.of(instance, objective)
     everyone = range(len(case.jobs))

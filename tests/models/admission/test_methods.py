@@ -341,3 +341,9 @@ def test_an_offer_must_be_better_and_whole():
     assert player.worth == 0
     player._offer([Part(2, 0)], {2})
     assert player.worth == 1
+
+
+@pytest.mark.parametrize("method", ["exact", "all-or-nothing"])
+def test_a_solver_that_pulp_does_not_know_is_refused(method):
+    with pytest.raises(NotApplicableError, match="PuLP knows no solver 'foo'"):
+        solve(TWO, method, solver="foo")
