@@ -145,6 +145,10 @@ class Search:
         if orders.pairs is None:
             self.proof = f"{self.proof}; there are too many orders of chunks to model"
             return
+        if self.limits.work is not None and not is_small(orders):
+            # The first node of branch and bound alone may take minutes.
+            self.proof = f"{self.proof}; orders of chunks are too many for a limit on work"
+            return
         parts, outcome = orders.state().solve(self._left(), self.solver, self.seed)
         if outcome.solver not in self.solvers:
             self.solvers.append(outcome.solver)

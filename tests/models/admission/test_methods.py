@@ -347,3 +347,9 @@ def test_an_offer_must_be_better_and_whole():
 def test_a_solver_that_pulp_does_not_know_is_refused(method):
     with pytest.raises(NotApplicableError, match="PuLP knows no solver 'foo'"):
         solve(TWO, method, solver="foo")
+
+
+def test_a_limit_on_work_keeps_from_large_programs():
+    found = exact_plan(HARD, limits=Limits(work=1))
+    assert found.status is Status.FEASIBLE and found.value <= found.bound
+    assert found.reason.endswith("too many for a limit on work")
