@@ -22,6 +22,8 @@ FLOATING = 1e-9
 """Relative tolerance of an answer computed in floats by a formula."""
 SOLVER = 1e-6
 """Relative tolerance of an answer computed by a floating-point solver."""
+ROUNDING = Fraction(1, 2**46)
+"""What an instant may be off for being a float, relative: 64 units in the last place."""
 
 _DIGITS = 100_000
 _TEXT = re.compile(

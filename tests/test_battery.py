@@ -122,3 +122,24 @@ def test_every_instance_says_where_it_comes_from():
         instance = instance_of(file)
         assert instance.origin
         assert instance.name == file.stem
+
+
+LITERAL = [entry for entry in registry.methods() if entry.claim == "literal-unsound"]
+
+
+@pytest.mark.parametrize("entry", LITERAL, ids=lambda entry: f"{entry.stem}-{entry.name}")
+def test_every_flawed_method_is_shown_unsound_by_a_stored_counterexample(entry):
+    statuses = set()
+    for file in sorted((FOLDER / entry.stem / "counterexamples").glob("*.json")):
+        for instance in (instance_of(file), io.read(file)):  # some slips need floats
+            statuses |= {
+                solve(instance, entry.name, objective=goal).status
+                for goal in entry.objectives
+                if entry.reason_against(instance, goal) is None and _fits(instance, goal)
+            }
+    assert Status.UNSOUND in statuses
+
+
+def _fits(instance, goal):
+    needs = registry.problem_of(instance).module.OBJECTIVES[goal].needs
+    return needs is None or getattr(instance, needs) is not None

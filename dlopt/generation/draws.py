@@ -37,7 +37,7 @@ def execution_time(cluster: Cluster, reference: str) -> Callable[[float], float]
         setup = rule.execution_time(0.0, nodes)  # linear in the load
         slope = rule.execution_time(1.0, nodes) - setup
         return lambda load: setup + slope * load
-    durations = Durations(rule, nodes, optimal=True)
+    durations = Durations(rule, nodes)
 
     def best(load: float) -> Any:
         return durations.of(load)(durations.n_star(load))

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import MinLen
 
-from dlopt.arithmetic import Number, exact, is_exact, shown
+from dlopt.arithmetic import ROUNDING, Number, exact, is_exact, shown
 from dlopt.errors import Fault, NotApplicableError
 from dlopt.problems import records
 from dlopt.problems.cluster import Cluster
@@ -125,10 +125,6 @@ class Solution(Record):
     """A plan: chunks in any order; a node may get several, or none."""
 
     chunks: tuple[Chunk, ...]
-
-
-_ULPS = Fraction(1, 2**46)
-"""64 units in the last place of a float, relative."""
 
 
 def faults(data: object) -> tuple[Fault, ...]:
@@ -242,7 +238,7 @@ class _Rules:
 
     def _resolution(self, instant: Fraction) -> Fraction:
         """Return how much an instant may be off for being a float."""
-        return abs(instant) * _ULPS if self.tolerance else Fraction(0)
+        return abs(instant) * ROUNDING if self.tolerance else Fraction(0)
 
     def _channel(self, late: Fraction) -> Iterator[Violation]:
         sends = ((c.transmission_start, c.transmission_end) for c in self.chunks)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf
 
 from dlopt.arithmetic import exact, shown
+from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
 from dlopt.errors import SolverError
 from dlopt.models.admission.bounds import upper_bound
@@ -68,9 +67,9 @@ class Feasibility:
         self, case: Case, installments: int, limits: Limits, seed: int, solver: str = DEFAULT
     ) -> None:
         self.case, self.installments = case, installments
-        self.limits, self.seed, self.solver = limits, seed, solver
+        self.seed, self.solver = seed, solver
         self.everyone = range(len(case.jobs))
-        self.stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        self.budget = Budget(limits)
 
     def decide(self, *, relax: bool = True, explain: bool = False) -> Verdict:
         """Return the verdict.
@@ -95,7 +94,7 @@ class Feasibility:
         if relax:
             bound = upper_bound(
                 self.case,
-                self._left(),
+                self.budget.left(),
                 installments=self.installments,
                 everyone=True,
                 relaxed=True,
@@ -115,7 +114,7 @@ class Feasibility:
     def _plan(self, parts: tuple[Part, ...] | list[Part]) -> Solution | None:
         if {part.job for part in parts} != set(self.everyone) or len(parts) > MOST_CHUNKS:
             return None
-        limits = replace(self._left(), work=None)
+        limits = replace(self.budget.left(), work=None)
         return plan_of(self.case, parts, self.everyone, limits, self.seed)
 
     def _on_grids(self) -> Solution | None:
@@ -124,7 +123,7 @@ class Feasibility:
         for quantum, late in ((coarse, 0), (fine, 0), (coarse, 2)):
             grid = GridModel(self.case, self.installments, quantum, late)
             model = grid.maximise_weight(self.case.worth(self.everyone) - self.case.granted)
-            found = model.solve(self._left(1 / 4), self.seed, EFFORT)
+            found = model.solve(self.budget.left(1 / 4), self.seed, EFFORT)
             plan = None if found is None else self._plan(found.parts)
             if plan is not None:
                 return plan
@@ -134,7 +133,7 @@ class Feasibility:
         """Ask for the order of least lateness, up to a margin."""
         if model.pairs is None:
             return Verdict(Status.UNKNOWN, reason="there are too many orders of chunks to model")
-        parts, outcome = model.state().solve(self._left(), self.solver, self.seed)
+        parts, outcome = model.state().solve(self.budget.left(), self.solver, self.seed)
         if outcome.status is Status.INFEASIBLE:
             text = f"every order of chunks is late by more than {self._shown(_MARGIN)}"
             return Verdict(Status.INFEASIBLE, reason=f"{text}, says {outcome.solver}, in floats")
@@ -158,7 +157,7 @@ class Feasibility:
             raise TimeoutError
         model = OrderModel(self.case, self.installments, late=max(loose, SPARE) * (1 + SPARE))
         if is_small(model):
-            limits = self._left()
+            limits = self.budget.left()
             limits = replace(limits, work=min(limits.work or _NODES, _NODES))
             parts, outcome = model.state().solve(limits, self.solver, self.seed)
             least = self._lateness(parts)
@@ -170,20 +169,13 @@ class Feasibility:
         """Return the least lateness of an order of chunks, None if it is not found."""
         if {part.job for part in parts} != set(self.everyone) or len(parts) > MOST_CHUNKS:
             return None
-        loaded = SequenceModel(self.case, parts).minimise_lateness().solve(self._left(), self.seed)
+        loaded = (
+            SequenceModel(self.case, parts).minimise_lateness().solve(self.budget.left(), self.seed)
+        )
         return None if loaded is None else loaded.lateness
 
     def _shown(self, lateness: Fraction) -> str:
         return shown(self.case.span_back(lateness))
-
-    def _left(self, share: float = 1) -> Limits:
-        """Return the limits with a share of the time that is left."""
-        if self.stop == inf:
-            return self.limits
-        left = self.stop - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return replace(self.limits, time_s=left * share)
 
 
 def is_small(model: OrderModel) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from math import floor, inf
+from math import floor
 
 from dlopt.arithmetic import SOLVER, exact
+from dlopt.backends.budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.admission.bounds import upper_bound
 from dlopt.models.admission.case import Case
@@ -56,7 +56,7 @@ class Search:
     ) -> None:
         self.case, self.installments = case, installments
         self.limits, self.seed, self.solver = limits, seed, solver
-        self.stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        self.budget = Budget(limits)
         self.plan: Solution | None = None
         self.worth = Fraction(-1)
         self.bound: Fraction | None = None
@@ -105,7 +105,7 @@ class Search:
         """Find a plan for what is accepted already."""
         promised = [i for i, job in enumerate(self.case.jobs) if job.must]
         case = self.case.only(promised)
-        question = Feasibility(case, self.installments, self._left(), self.seed, self.solver)
+        question = Feasibility(case, self.installments, self.budget.left(), self.seed, self.solver)
         verdict = question.decide(explain=True)
         if verdict.plan is None:
             self.status = verdict.status
@@ -117,7 +117,7 @@ class Search:
         """Bound what can be accepted by flowing loads; try what they accept."""
         found = upper_bound(
             self.case,
-            self._left(_SHARE),
+            self.budget.left(_SHARE),
             installments=self.installments,
             known=self.worth,
             seed=self.seed,
@@ -136,7 +136,7 @@ class Search:
             grid = GridModel(self.case, self.installments, quantum, late)
             granted = self.case.granted
             grid.maximise_weight(self.worth + self.case.step - granted, self.bound - granted)
-            found = grid.solve(self._left(_SHARE), self.seed, EFFORT)
+            found = grid.solve(self.budget.left(_SHARE), self.seed, EFFORT)
             if found is not None:
                 self._offer(list(found.parts), set(found.accepted))
 
@@ -149,7 +149,7 @@ class Search:
             # The first node of branch and bound alone may take minutes.
             self.proof = f"{self.proof}; orders of chunks are too many for a limit on work"
             return
-        parts, outcome = orders.state().solve(self._left(), self.solver, self.seed)
+        parts, outcome = orders.state().solve(self.budget.left(), self.solver, self.seed)
         if outcome.solver not in self.solvers:
             self.solvers.append(outcome.solver)
         if parts:
@@ -199,15 +199,6 @@ class Search:
             return False
         instance = self.case.instance
         return not violations(instance, hint, 0 if instance.exact else SOLVER)
-
-    def _left(self, share: float = 1) -> Limits:
-        """Return the limits with a share of the time that is left."""
-        if self.stop == inf:
-            return self.limits
-        left = self.stop - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return replace(self.limits, time_s=left * share)
 
 
 def _accepting(plan: Solution, tasks: set[str]) -> Solution:

@@ -28,14 +28,13 @@ first `n - 1` nodes do no more than the sum of the ``X_i(upper)`` by then.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pulp
 
 from dlopt.arithmetic import FLOATING
+from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import Outcome, linear, optimise
 from dlopt.models.iit.sequence import SequenceModel, Timed
 from dlopt.problems.iit import Instance
@@ -51,11 +50,11 @@ class Prefixes:
     """
 
     def __init__(self, instance: Instance, limits: Limits, solver: str, seed: int) -> None:
-        self.instance, self.limits, self.solver, self.seed = instance, limits, solver, seed
+        self.instance, self.solver, self.seed = instance, solver, seed
         self.order, self.ready = by_ready_time(instance)
         self.solved: dict[tuple[int, bool], Timed] = {}
         self.useful: int | None = None
-        self.deadline = None if limits.time_s is None else time.monotonic() + limits.time_s
+        self.budget = Budget(limits)
         self.best: Timed | None = None
 
     def at(self, n: int, *, proven: bool = True) -> Timed:
@@ -69,7 +68,7 @@ class Prefixes:
         proven = proven and self.instance.exact
         if (n, proven) not in self.solved:
             model = SequenceModel(self.instance, self.order[:n]).minimise_completion()
-            timed = model.solve(self._remaining(), self.solver, self.seed, proven)
+            timed = model.solve(self.budget.left(), self.solver, self.seed, proven)
             if timed.outcome.status is not Status.OPTIMAL:
                 raise TimeoutError
             self.solved[n, proven] = timed
@@ -112,7 +111,7 @@ class Prefixes:
 
         def by(n: int) -> Timed:
             model = SequenceModel(self.instance, self.order[:n]).maximise_load(deadline)
-            return model.solve(self._remaining(), self.solver, self.seed, self.instance.exact)
+            return model.solve(self.budget.left(), self.solver, self.seed, self.instance.exact)
 
         def useful(n: int) -> bool:
             timed = by(n)
@@ -121,14 +120,6 @@ class Prefixes:
         size = 1 if self.instance.cluster.chi_of(0) == 0 else len(self.order)
         last = _last(useful, size)
         return by(last).completion if last else 0
-
-    def _remaining(self) -> Limits:
-        if self.deadline is None:
-            return self.limits
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return replace(self.limits, time_s=left)
 
 
 class PrefixModel:

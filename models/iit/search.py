@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 from dlopt.arithmetic import SOLVER, exact, shown
+from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import SolverError
 from dlopt.models.iit.incumbent import filled
@@ -42,7 +42,7 @@ class Search:
         self.scaled, self.instance = scaled, scaled.instance
         self.limits, self.seed, self.solver = limits, seed, solver
         self.formulation, self.installments = formulation, installments
-        self.stop = None if limits.time_s is None else time.monotonic() + limits.time_s
+        self.budget = Budget(limits)
         self.prefixes = Prefixes(self.instance, limits, solver, seed)
         self.plan = scaled.plan_forth(hint) if _in_class(hint, installments) else None
         self.upper: Any = last_result(self._alone() if self.plan is None else self.plan)
@@ -90,11 +90,11 @@ class Search:
             return self.prefixes.at(min(most, useful))
         if self.formulation == "prefix":
             chosen = PrefixModel(self.instance, most, self._slack(most)).minimise_completion()
-            chunks, outcome = chosen.solve(self._remaining(), self.solver, self.seed)
+            chunks, outcome = chosen.solve(self.budget.left(), self.solver, self.seed)
         else:
             model = OrderModel(self.instance, self.installments, most, self._slack(most))
             chunks, outcome = model.minimise_completion().solve(
-                self._remaining(), self.solver, self.seed
+                self.budget.left(), self.solver, self.seed
             )
         return self._polished(chunks, outcome, most)
 
@@ -142,14 +142,6 @@ class Search:
         if cluster.identical:
             return [min(range(cluster.nodes), key=self.instance.ready_times.__getitem__)]
         return list(range(cluster.nodes))
-
-    def _remaining(self) -> Limits:
-        if self.stop is None:
-            return self.limits
-        left = self.stop - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return replace(self.limits, time_s=left)
 
     def _late(self, completion: Any) -> bool:
         deadline = self.instance.absolute_deadline

@@ -8,9 +8,10 @@ Mamat 2011, figure 4.1; ``mcdf`` is that of Lin et al. 2005, section 5.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from dlopt.errors import NotApplicableError
+from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, PartitionRule
 
 Order: TypeAlias = Literal["fifo", "edf", "mwf", "mcdf"]
 Partition: TypeAlias = Literal["opr", "epr", "iit", "iit-1"]
@@ -126,3 +127,13 @@ class Algorithm:
         if stem is None:
             stem = "-".join(choices) if self.control else f"{self.order}-anna"
         return stem if self.channel else f"{stem}:literal"
+
+    def rule(self, costs: tuple[Any, ...]) -> PartitionRule:
+        """Return the rule that cuts tasks on nodes that wait for the last, for ``opr`` or ``epr``.
+
+        Parameters
+        ----------
+        costs : tuple of Number
+            ``(tau, chi, theta_cm, theta_cp)``.
+        """
+        return (OptimalPartition if self.partition == "opr" else EqualPartition)(*costs)

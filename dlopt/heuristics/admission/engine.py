@@ -131,22 +131,24 @@ class Admission:
         PromiseError
             If the algorithm cannot plan these.
         """
-        exactly = instance.exact
         engine = cls(
             instance.cluster,
             algorithm,
             now=instance.now,
             ready_times=instance.free_times,
             channel_ready=instance.channel_free,
-            exact_numbers=exactly,
+            exact_numbers=instance.exact,
             plain=plain,
         )
-        remaining = instance.remaining
+        remaining, promised, control = (
+            instance.remaining,
+            instance.promised,
+            engine.algorithm.control,
+        )
         waiting = []
         for task in instance.tasks:
-            if task.id in instance.promised:
-                promised = engine.algorithm.control
-                engine._record(task.id, True, engine._cast(task.arrival), promised=promised)
+            if task.id in promised:
+                engine._record(task.id, True, engine._cast(task.arrival), promised=control)
                 if remaining[task.id] > 0:
                     waiting.append(engine._waiting(task, remaining[task.id]))
         refused = engine._queue.restore(waiting, engine.now)

@@ -39,8 +39,9 @@ def stream(
         engine = Admission.of(instance, algorithm)
     except PromiseError as error:
         return Result(Status.UNKNOWN, objective=goal, plan_class="single", reason=str(error))
+    promised = instance.promised
     for task in instance.tasks:
-        if task.id not in instance.promised:
+        if task.id not in promised:
             engine.submit(task)
     plan = engine.plan()
     rejected = next((d.reason for d in plan.decisions if not d.accepted), None)

@@ -69,18 +69,6 @@ class Nodes:
         twin.times, twin.counts, twin.channel = self.times.copy(), self.counts.copy(), self.channel
         return twin
 
-    def same(self, other: Nodes) -> bool:
-        """Tell whether two states are equal."""
-        mine, yours = (
-            (self.times, self.counts, self.channel),
-            (
-                other.times,
-                other.counts,
-                other.channel,
-            ),
-        )
-        return mine == yours
-
     def clip(self, floor: Any) -> None:
         """Take all nodes that are ready before `floor` for ready then."""
         earlier = bisect_right(self.times, floor)

@@ -122,7 +122,7 @@ def overtaking(
             if fewest > available:
                 continue
             task = tasks_by_number[number]
-            placement = placer.placed(fewest, floor, instant, task.load)
+            placement = placer.placed(fewest, instant, task.load)
             nodes.hold(placement)
             plan.append(Planned(task, placement))
             left.remove(task)

@@ -13,7 +13,6 @@ from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.nodes import Miss, Placement
 from dlopt.heuristics.iit import closed_form
 from dlopt.heuristics.iit.closed_form import Costs
-from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, PartitionRule
 from dlopt.problems.cluster import Cluster
 
 
@@ -39,8 +38,7 @@ class PlainTogether:
     """OPR and EPR: try one node, two nodes, and so on."""
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
-        rule = OptimalPartition if algorithm.partition == "opr" else EqualPartition
-        self.rule: PartitionRule = rule(*costs)
+        self.rule = algorithm.rule(costs)
         self._algorithm = algorithm
 
     def place(self, nodes: PlainNodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
@@ -54,7 +52,7 @@ class PlainTogether:
             end = start + self.rule.execution_time(load, n)
             if end <= deadline or not self._algorithm.control:
                 sent = start + n * self.rule.theta_cm + load * self.rule.tau
-                return Placement(n, floor, start, sent, end)
+                return Placement(n, start, start, sent, end)
             late = end - deadline if late is None else min(late, end - deadline)
         return Miss(late, "time")
 

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
 
-from dlopt.heuristics.iit.partition import PartitionRule, smallest
+from dlopt.heuristics.iit.partition import OptimalPartition, PartitionRule, smallest
 
 
 class Powers:
@@ -61,9 +61,9 @@ class Durations:
 
     __slots__ = ("_optimal", "_powers", "_rule", "most")
 
-    def __init__(self, rule: PartitionRule, most: int, optimal: bool) -> None:
+    def __init__(self, rule: PartitionRule, most: int) -> None:
         self._rule = rule
-        self._optimal = optimal
+        self._optimal = isinstance(rule, OptimalPartition)
         self._powers = Powers(rule.chi / (rule.tau + rule.chi))
         self.most = most
 

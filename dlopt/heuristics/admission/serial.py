@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.powers import Durations
-from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, PartitionRule
 
 _TRIM = 512
 """Tasks that have left are dropped from the lists when there are so many of them."""
@@ -68,9 +67,7 @@ def execution_times(
     all_nodes = algorithm.assignment == "an" and algorithm.partition in ("opr", "epr")
     if not all_nodes or theta_cm != 0 or min(loads, default=1) * chi == 0:
         return None
-    optimal = algorithm.partition == "opr"
-    rule: PartitionRule = (OptimalPartition if optimal else EqualPartition)(*costs)
-    durations = Durations(rule, nodes, optimal)
+    durations = Durations(algorithm.rule(costs), nodes)
     times = [durations.of(load)(nodes) for load in loads]
     if algorithm.channel and any(
         load * tau > time for load, time in zip(loads, times, strict=True)

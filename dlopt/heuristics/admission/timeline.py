@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dlopt.heuristics.admission.orders import Placer, Planned
-from dlopt.heuristics.admission.together import Together
 from dlopt.problems.admission import Chunk
 
 
@@ -33,10 +32,7 @@ def chunks(
     made = []
     for task, placement in plan:
         taken = [heapq.heappop(free) for _ in range(placement.nodes)]
-        if isinstance(placer, Together):
-            starts = [placement.start] * placement.nodes
-        else:
-            starts = [max(instant, placement.floor) for instant, _ in taken]
+        starts = [max(instant, placement.floor) for instant, _ in taken]
         sent = placement.start
         shares = placer.loads(task.load, starts, placement)
         for (_, node), start, share in zip(taken, starts, shares, strict=True):

@@ -7,7 +7,6 @@ from typing import Any
 from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.nodes import Miss, Nodes, Placement
 from dlopt.heuristics.admission.powers import Durations
-from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, PartitionRule
 
 
 class Together:
@@ -29,9 +28,8 @@ class Together:
     """
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
-        optimal = algorithm.partition == "opr"
-        self.rule: PartitionRule = (OptimalPartition if optimal else EqualPartition)(*costs)
-        self.durations = Durations(self.rule, nodes, optimal)
+        self.rule = algorithm.rule(costs)
+        self.durations = Durations(self.rule, nodes)
         self._all = algorithm.assignment == "an"
         self._control = algorithm.control
         self._known: dict[Any, int] = {}
@@ -54,12 +52,10 @@ class Together:
             end = start + self.durations.of(load)(most)
             if self._control and end > deadline:
                 return Miss(end - deadline, "time")
-            return self.placed(most, floor, start, load)
-        return self._fewest(nodes, floor, load, deadline, most)
+            return self.placed(most, start, load)
+        return self._fewest(nodes, load, deadline, most)
 
-    def _fewest(
-        self, nodes: Nodes, floor: Any, load: Any, deadline: Any, most: int
-    ) -> Placement | Miss:
+    def _fewest(self, nodes: Nodes, load: Any, deadline: Any, most: int) -> Placement | Miss:
         time = self.durations.of(load)
         seen, late = 0, None
         for start, count in zip(nodes.times, nodes.counts, strict=True):
@@ -68,14 +64,14 @@ class Together:
             over = time(seen) - slack
             if over <= 0:
                 n = self.durations.least(load, slack, low, seen) or seen
-                return self.placed(n, floor, start, load)
+                return self.placed(n, start, load)
             late = over if late is None else min(late, over)
         return Miss(late, "time")
 
-    def placed(self, n: int, floor: Any, start: Any, load: Any) -> Placement:
+    def placed(self, n: int, start: Any, load: Any) -> Placement:
         """Return the placement of a load that starts on `n` nodes at an instant."""
         sent = start + n * self.rule.theta_cm + load * self.rule.tau
-        return Placement(n, floor, start, sent, start + self.durations.of(load)(n))
+        return Placement(n, start, start, sent, start + self.durations.of(load)(n))
 
     def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
         """Return what each node gets, in the order of transmission."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import ROUNDING, exact
 from dlopt.problems.admission.data import (
     Chunk,
     Decision,
@@ -42,9 +42,6 @@ KINDS = (
     "deadline",
 )
 """The kinds of violation that `violations` tells apart."""
-
-_ULPS = Fraction(1, 2**46)
-"""64 units in the last place of a float, relative."""
 
 
 def violations(
@@ -213,4 +210,4 @@ class _Rules:
 
     def _resolution(self, instant: Fraction) -> Fraction:
         """Return how much an instant may be off for being a float."""
-        return abs(instant) * _ULPS if self.tolerance else Fraction(0)
+        return abs(instant) * ROUNDING if self.tolerance else Fraction(0)

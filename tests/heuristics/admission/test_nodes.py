@@ -23,14 +23,6 @@ def test_equal_ready_times_are_one_group():
         nodes.nth(6)
 
 
-def test_two_states_are_the_same():
-    nodes = Nodes((0, 4), 1)
-    assert nodes.same(Nodes((4, 0), 1))
-    assert not nodes.same(Nodes((4, 0), 2))
-    assert not nodes.same(Nodes((4, 1), 1))
-    assert not nodes.same(Nodes((4, 0, 0), 1))
-
-
 @pytest.mark.parametrize(
     ("floor", "groups"),
     [
@@ -102,4 +94,4 @@ def test_groups_and_single_nodes_agree(ready, changes):
         assert fast.channel == plain.channel
         assert fast.times == sorted(set(fast.times))
         assert min(fast.counts) > 0
-        assert fast.same(Nodes(plain.times, plain.channel))
+        assert fast.ready() == plain.times

@@ -25,7 +25,7 @@ def rules(draw):
 
 
 def durations(rule, most):
-    return Durations(rule, most, isinstance(rule, OptimalPartition))
+    return Durations(rule, most)
 
 
 @pytest.mark.parametrize("beta", [F(0), F(1, 2), F(3, 4), F(1)])

@@ -26,7 +26,7 @@ def task(name, load):
 def test_nodes_that_wait_for_the_last():
     """Shares 7/3 and 2/3; node 1 is ready first, and waits for node 0."""
     placer = Together(Algorithm.parse("edf-opr-an"), COSTS, 2)
-    plan = [Planned(task("a", 3), placer.placed(2, 0, 5, F(3)))]
+    plan = [Planned(task("a", 3), placer.placed(2, 5, F(3)))]
     assert chunks(placer, COSTS, (5, 1), plan) == (
         Chunk("a", 1, F(7, 3), 5, F(25, 3), F(25, 3), F(38, 3)),
         Chunk("a", 0, F(2, 3), F(25, 3), 10, 10, F(38, 3)),
@@ -49,7 +49,7 @@ def test_the_node_that_is_ready_first_is_taken_and_held_to_the_end():
     costs = (F(1), F(1), F(0), F(0))
     placer = Together(Algorithm.parse("edf-opr-mn"), costs, 2)
     plan = [
-        Planned(task(name, 1), placer.placed(1, 0, at, F(1)))
+        Planned(task(name, 1), placer.placed(1, at, F(1)))
         for name, at in zip("abc", (0, 1, 2), strict=True)
     ]
     made = chunks(placer, costs, (0, 0), plan)

@@ -23,8 +23,8 @@ def placer(name, costs=ONE, nodes=3):
     [
         (6, Placement(1, 0, 0, 3, 6)),
         (100, Placement(1, 0, 0, 3, 6)),
-        (F(59, 10), Placement(2, 0, 1, 4, 5)),
-        (5, Placement(2, 0, 1, 4, 5)),
+        (F(59, 10), Placement(2, 1, 1, 4, 5)),
+        (5, Placement(2, 1, 1, 4, 5)),
         (F(49, 10), Miss(F(1, 10), "time")),
         (0, Miss(5, "time")),
     ],
@@ -41,9 +41,9 @@ def test_fewest_nodes_wait_for_the_last_of_them(deadline, expected):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("edf-opr-an", Placement(3, 0, 2, 5, F(38, 7))),
-        ("edf-epr-an", Placement(3, 0, 2, 5, 6)),
-        ("fifo-anna", Placement(3, 0, 2, 5, F(38, 7))),
+        ("edf-opr-an", Placement(3, 2, 2, 5, F(38, 7))),
+        ("edf-epr-an", Placement(3, 2, 2, 5, 6)),
+        ("fifo-anna", Placement(3, 2, 2, 5, F(38, 7))),
     ],
 )
 def test_all_nodes(name, expected):
@@ -54,7 +54,7 @@ def test_all_nodes_too_late():
     assert placer("edf-opr-an").place(Nodes((0, 1, 2), 0), 0, F(3), 5) == Miss(F(3, 7), "time")
     assert placer("edf-epr-an").place(Nodes((0, 1, 2), 0), 0, F(3), 5) == Miss(1, "time")
     late = placer("edf-anna").place(Nodes((0, 1, 2), 0), 0, F(3), 5)
-    assert late == Placement(3, 0, 2, 5, F(38, 7))
+    assert late == Placement(3, 2, 2, 5, F(38, 7))
 
 
 def test_a_floor_makes_nodes_ready_later():

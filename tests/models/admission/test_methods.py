@@ -280,7 +280,7 @@ def test_the_question_runs_out_of_time_between_its_steps(monkeypatch):
     case = Case.of(TWO).only(range(2))
     question = Feasibility(case, 1, Limits(time_s=60), 0)
     assert question.decide(explain=True).status is Status.INFEASIBLE
-    question.stop = 0.0
+    question.budget.stop = 0.0
     assert question.decide().status is Status.LIMIT
     assert question.decide(relax=False).status is Status.LIMIT
 

@@ -1,0 +1,47 @@
+"""Limits that run out while a method asks one solver after the other."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from math import inf
+
+from dlopt.result import Limits
+
+
+class Budget:
+    """Limits whose clock starts when the budget is made.
+
+    Parameters
+    ----------
+    limits : Limits
+
+    Attributes
+    ----------
+    stop : float
+        Instant of the monotonic clock at which the time is up; infinite without a time limit.
+
+    Examples
+    --------
+    >>> Budget(Limits(work=7)).left().work
+    7
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+
+    def left(self, share: float = 1) -> Limits:
+        """Return the limits with a share of the time that is left.
+
+        Raises
+        ------
+        TimeoutError
+            If none is left.
+        """
+        if self.stop == inf:
+            return self.limits
+        left = self.stop - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return replace(self.limits, time_s=left * share)
