@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dlopt.heuristics.admission.engine import Admission
     from dlopt.io import read, write
     from dlopt.plotting import plot
+    from dlopt.proofs import check_certificate, write_certificate
     from dlopt.registry import register
     from dlopt.result import Limits, Result, Status, Violation
     from dlopt.simulation import simulate
@@ -45,6 +46,7 @@ _HOMES = {
     "heuristics.admission.engine": ("Admission",),
     "io": ("read", "write"),
     "plotting": ("plot",),
+    "proofs": ("check_certificate", "write_certificate"),
     "registry": ("register",),
     "result": ("Limits", "Result", "Status", "Violation"),
     "simulation": ("simulate",),
@@ -66,6 +68,7 @@ __all__ = [
     "Violation",
     "__version__",
     "check",
+    "check_certificate",
     "compare",
     "generate",
     "plot",
@@ -74,6 +77,7 @@ __all__ = [
     "simulate",
     "solve",
     "write",
+    "write_certificate",
 ]
 
 

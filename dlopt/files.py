@@ -25,6 +25,10 @@ MOST_BYTES = 512 * 1024 * 1024
 _NUMBER = r'(?:-?\d[^\s,"]*|"-?\d+/\d+")'
 _NUMBERS = re.compile(rf"\[\n\s*{_NUMBER}(?:,\n\s*{_NUMBER})*\n\s*\]")
 
+# What is open already, under the names that it has on Linux and macOS.
+_DESCRIPTOR = re.compile(r"/dev/(?:fd/)?(stdout|stderr|(?<=fd/)\d{1,9})|/proc/self/fd/(\d{1,9})")
+_STANDARD = {"stdout": 1, "stderr": 2}
+
 
 def to_text(data: Any) -> str:
     """Return JSON for people too: indented, with a list of numbers in one line.
@@ -52,6 +56,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     target = Path(os.path.realpath(path))
     try:
+        opened = _DESCRIPTOR.fullmatch(os.path.abspath(os.fspath(path)))
+        if opened is not None:
+            # A duplicate writes on behind what was written; the name would begin anew.
+            with os.fdopen(os.dup(_STANDARD.get(opened[1]) or int(opened[1])), "wb") as file:
+                yield file
+            return
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             with target.open("wb") as file:  # a device or a pipe has no old content to save
                 yield file
@@ -75,6 +85,34 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.unlink(name)
 
 
+def load_text(path: str | os.PathLike[str], kind: str) -> str:
+    """Return the text of a file.
+
+    Parameters
+    ----------
+    path : path-like
+    kind : str
+        What it should be, for the fault of one that is no text.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If there is no such file, it is too large, or it is no text.
+    """
+    source = os.fspath(path)
+    try:
+        size = os.stat(path).st_size
+        if size > MOST_BYTES:
+            raise InvalidInstanceError([Fault("", f"{size} bytes", "is too large a file")], source)
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        fault = Fault("", MISSING, f"cannot be read: {error.strerror}")
+        raise InvalidInstanceError([fault], source) from error
+    except UnicodeDecodeError as error:
+        fault = Fault("", MISSING, f"is no {kind}: not UTF-8 at byte {error.start}")
+        raise InvalidInstanceError([fault], source) from error
+
+
 def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:
     """Return the data of a JSON file; a field that is given twice is a fault.
 
@@ -89,18 +127,7 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
     InvalidInstanceError
         If there is no such file, it is too large, or it is no JSON.
     """
-    source = os.fspath(path)
-    try:
-        size = os.stat(path).st_size
-        if size > MOST_BYTES:
-            raise InvalidInstanceError([Fault("", f"{size} bytes", "is too large a file")], source)
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        fault = Fault("", MISSING, f"cannot be read: {error.strerror}")
-        raise InvalidInstanceError([fault], source) from error
-    except UnicodeDecodeError as error:
-        fault = Fault("", MISSING, f"is no JSON: not UTF-8 at byte {error.start}")
-        raise InvalidInstanceError([fault], source) from error
+    source, text = os.fspath(path), load_text(path, "JSON")
     repeated: list[tuple[dict[str, Any], str]] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

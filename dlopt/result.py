@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 from dlopt.arithmetic import Number, exact, is_finite, shown
+from dlopt.certificates import BoundCertificate
 from dlopt.errors import NotApplicableError
 
 Value: TypeAlias = Number | tuple[Number, ...]
@@ -192,6 +193,9 @@ class Result(Generic[SolutionT]):
     plan_class : PlanClass, optional
         The plans that the method ranged over.
     solver, solver_version : str, optional
+    certificate : BoundCertificate, optional
+        The proof of the bound, or that there is no plan, where it is one in fractions;
+        `dlopt.certificate_text` writes it as a file. Not part of equality.
 
     Examples
     --------
@@ -213,6 +217,7 @@ class Result(Generic[SolutionT]):
     plan_class: PlanClass | None = None
     solver: str | None = None
     solver_version: str | None = None
+    certificate: BoundCertificate | None = field(default=None, compare=False, repr=False)
 
     @property
     def gap(self) -> Value | None:

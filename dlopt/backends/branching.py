@@ -9,13 +9,14 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, inf
 
 from dlopt.backends.highs import LinearSolver, Relaxed
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.safe import Row, SafeProgram
+from dlopt.backends.safe import NO_MULTIPLIERS, Multipliers, Row, SafeProgram
+from dlopt.certificates import BoundCertificate, Leaf
 from dlopt.result import Status
 
 Cuts = Callable[[Sequence[float]], Iterable[Row]]
@@ -36,26 +37,31 @@ class Proven:
         No point with integral binaries has a smaller objective; None if there is no such point.
     point : sequence of float
         One that attains the bound, in floats; empty if none was found.
-    leaves : int
-        Subproblems, each with its rational proof.
+    subproblems : int
+        How many were solved.
     complete : bool
         Whether the bound is the optimum, or what was asked for, and no limit cut it short.
     """
 
     bound: Fraction | None
     point: Sequence[float]
-    leaves: int
+    subproblems: int
     complete: bool
 
 
 @dataclass(order=True, slots=True)
 class _Part:
-    """A subproblem: some binaries are fixed."""
+    """A subproblem: some binaries are fixed, and multipliers prove its bound.
+
+    Without a bound they prove that it has no point.
+    """
 
     bound: Fraction
     depth: int
     number: int
     fixed: tuple[tuple[int, int], ...] = field(compare=False)
+    multipliers: Multipliers = field(compare=False, default=NO_MULTIPLIERS)
+    refuted: bool = field(compare=False, default=False)
 
 
 class BranchAndBound:
@@ -74,6 +80,11 @@ class BranchAndBound:
     seed : int
     stop : float
         Instant of the monotonic clock at which to stop.
+
+    Attributes
+    ----------
+    leaves : list
+        Subproblems that cover all points, each with the multipliers that bound or refute it.
 
     Examples
     --------
@@ -94,12 +105,13 @@ class BranchAndBound:
         seed: int = 0,
         stop: float = inf,
     ) -> None:
-        self.costs, self.binaries, self.step = program.costs, list(binaries), step
+        self.program, self.binaries, self.step = program, list(binaries), step
         self.cuts, self.stop = cuts, stop
         self.safe = SafeProgram(program)
         self.solver = LinearSolver(program, seed, stop)
         self.bounds = list(self.safe.bounds)
         self.fixed: dict[int, int] = {}
+        self.leaves: list[_Part] = []
 
     def minimum(self, known: Fraction | None = None, most: int | None = None) -> Proven:
         """Return the least objective, or a bound of it.
@@ -113,59 +125,102 @@ class BranchAndBound:
         """
         lowest = sum((min(c * low, c * high) for c, (low, high) in self._costly()), Fraction(0))
         parts = [_Part(lowest, 0, 0, ())]
+        refuted: list[_Part] = []
         count = 0
         while parts:
             part = parts[0]
             if known is not None and part.bound >= known:
-                return Proven(known, (), count, True)
+                break
             if time.monotonic() > self.stop or (most is not None and count >= most):
+                self.leaves = refuted + parts
                 return Proven(part.bound, (), count, False)
             heapq.heappop(parts)
             count += 1
-            bound, point = self._solve(part)
-            if bound is None:
+            point = self._solve(part)
+            if part.refuted:
+                refuted.append(part)
                 continue
             column = self._undecided(point)
             if column is not None:
                 for value in (1, 0):
                     fixed = (*part.fixed, (column, value))
                     number = 2 * count + value
-                    heapq.heappush(parts, _Part(bound, part.depth - 1, number, fixed))
-            elif not parts or bound <= parts[0].bound:
-                return Proven(bound, point, count, bool(point))
+                    heapq.heappush(
+                        parts, _Part(part.bound, part.depth - 1, number, fixed, part.multipliers)
+                    )
+            elif not parts or part.bound <= parts[0].bound:
+                self.leaves = [*refuted, part, *parts]
+                return Proven(part.bound, point, count, bool(point))
             else:
-                heapq.heappush(parts, _Part(bound, -len(self.binaries), 2 * count, part.fixed))
+                heapq.heappush(parts, replace(part, depth=-len(self.binaries), number=2 * count))
+        self.leaves = refuted + parts
         return Proven(known, (), count, True)
 
     def release(self) -> None:
         """Let go of all binaries that are fixed: the solver holds the whole program again."""
         self._fix({})
 
-    def _solve(self, part: _Part) -> tuple[Fraction | None, Sequence[float]]:
-        """Return a proven bound of a subproblem, None if it has no point, and its optimum."""
+    def certificate(
+        self, bound: Fraction | None, names: Sequence[str], remarks: Sequence[str] = ()
+    ) -> BoundCertificate:
+        """Return the proof of what `minimum` has proven.
+
+        Parameters
+        ----------
+        bound : Fraction or None
+            As `minimum` gave it.
+        names : sequence of str
+            Of the columns.
+        remarks : sequence of str
+        """
+        program, safe = self.program, self.safe
+        cuts = [safe.stated(r) for r in range(len(program.rows), len(safe.rows))]
+        return BoundCertificate(
+            names=tuple(names),
+            costs=program.costs,
+            rows=(*program.rows, *(terms for terms, _, _ in cuts)),
+            row_bounds=(*program.row_bounds, *((low, high) for _, low, high in cuts)),
+            column_bounds=tuple(safe.bounds),
+            binaries=tuple(self.binaries),
+            cuts=len(cuts),
+            step=self.step,
+            bound=bound,
+            leaves=tuple(
+                Leaf(part.fixed, safe.of_rows(part.multipliers), part.refuted)
+                for part in self.leaves
+            ),
+            remarks=tuple(remarks),
+        )
+
+    def _solve(self, part: _Part) -> Sequence[float]:
+        """Bound or refute a subproblem, with its multipliers, and return its optimum."""
         self._fix(dict(part.fixed))
-        bound = part.bound
         for _ in range(_ROUNDS):
             found = self.solver.solve()
             if found.status is not Status.OPTIMAL:
-                return (None if self._refuted(found) else bound), ()
-            bound = max(bound, self._proven(found))
+                ray = self._ray(found)
+                if ray is not None:
+                    part.multipliers, part.refuted = ray, True
+                return ()
+            multipliers = self.safe.read(found.multipliers)
+            bound = self.step * ceil(self.safe.bound(multipliers, self.bounds) / self.step)
+            if bound > part.bound:
+                part.bound, part.multipliers = bound, multipliers
             rows = [] if self.cuts is None else list(self.cuts(found.point))
             if not rows:
                 break
             for row in rows:
                 self.safe.add(row)
                 self.solver.add(row)
-        return bound, found.point
+        return found.point
 
-    def _refuted(self, found: Relaxed) -> bool:
-        """Tell whether a ray, or else a row alone, proves that a subproblem has no point."""
-        if found.multipliers and self.safe.refutes(found.multipliers, self.bounds):
-            return True
-        return found.status is Status.INFEASIBLE and self.safe.has_hopeless_row(self.bounds)
-
-    def _proven(self, found: Relaxed) -> Fraction:
-        return self.step * ceil(self.safe.bound(found.multipliers, self.bounds) / self.step)
+    def _ray(self, found: Relaxed) -> Multipliers | None:
+        """Return what proves that a subproblem has no point: a ray, or else a row alone."""
+        if found.multipliers:
+            ray = self.safe.read(found.multipliers)
+            if self.safe.refutes(ray, self.bounds):
+                return ray
+        return self.safe.hopeless_row(self.bounds) if found.status is Status.INFEASIBLE else None
 
     def _undecided(self, point: Sequence[float]) -> int | None:
         """Return the binary to branch on: the one that the point leaves open most."""
@@ -187,4 +242,6 @@ class BranchAndBound:
         self.fixed = fixed
 
     def _costly(self) -> Iterable[tuple[Fraction, tuple[Fraction, Fraction]]]:
-        return ((cost, b) for cost, b in zip(self.costs, self.safe.bounds, strict=True) if cost)
+        return (
+            (cost, b) for cost, b in zip(self.program.costs, self.safe.bounds, strict=True) if cost
+        )

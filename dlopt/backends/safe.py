@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from dlopt.backends.linear_program import LinearProgram
 
@@ -20,6 +20,16 @@ Row: TypeAlias = tuple[tuple[tuple[int, Fraction], ...], Fraction | None, Fracti
 
 _SPARE = 64  # binary digits that rounding keeps of a multiplier, beyond those of its row
 _MOST = 1 << 256  # common denominators up to this keep multipliers of few digits exact
+
+
+class Multipliers(NamedTuple):
+    """Multipliers as they count in a bound: integers a row, over a unit; the others are 0."""
+
+    terms: tuple[tuple[int, int], ...]
+    unit: int
+
+
+NO_MULTIPLIERS = Multipliers((), 1)
 
 
 class SafeProgram:
@@ -40,8 +50,8 @@ class SafeProgram:
     >>> row = ((0, Fraction(1)), (1, Fraction(1)))
     >>> sides = ((Fraction(3, 2), None),)
     >>> program = SafeProgram(LinearProgram(2, (Fraction(1),) * 2, (row,), sides, (unit, unit)))
-    >>> program.bound([1.0], program.bounds), program.bound([0.5], program.bounds)
-    (Fraction(3, 2), Fraction(3, 4))
+    >>> [program.bound(program.read([y]), program.bounds) for y in (1.0, 0.5)]
+    [Fraction(3, 2), Fraction(3, 4)]
     """
 
     def __init__(self, program: LinearProgram) -> None:
@@ -68,52 +78,78 @@ class SafeProgram:
         common = lcm(self.common, scale)
         self.common = common if common < _MOST else self.common
 
+    def stated(self, r: int) -> Row:
+        """Return a constraint as it was stated, instead of in integers."""
+        scale, terms, *sides = self.rows[r]
+        low, high = (None if side is None else Fraction(side, scale) for side in sides)
+        return tuple((j, Fraction(a, scale)) for j, a in terms), low, high
+
+    def read(self, multipliers: Iterable[float]) -> Multipliers:
+        """Return the multipliers of a solver as they count here.
+
+        Those that lean on a bound that is not there are 0, all are rounded to the digits that
+        their row needs, and what they bound is computed from these numbers alone.
+        """
+        unit = self.common << self.digits
+        terms = []
+        for r, (multiplier, row) in enumerate(zip(multipliers, self.rows, strict=True)):
+            scale, _, low, high = row
+            if multiplier and (low if multiplier > 0 else high) is not None:
+                top, bottom = multiplier.as_integer_ratio()
+                terms.append((r, top * unit // (bottom * scale)))
+        return Multipliers(tuple(terms), unit)
+
     def bound(
-        self, multipliers: Iterable[float], bounds: Sequence[tuple[Fraction, Fraction]]
+        self, multipliers: Multipliers, bounds: Sequence[tuple[Fraction, Fraction]]
     ) -> Fraction:
         """Return what the objective is not below, for any multipliers of the minimisation.
 
         Parameters
         ----------
-        multipliers : iterable of float
-            One a row: positive at its lower bound, negative at its upper. Those that lean on a
-            bound that is not there count as 0.
+        multipliers : Multipliers
+            One a row: positive at its lower bound, negative at its upper.
         bounds : sequence of (Fraction, Fraction)
             Of the variables, for a part of the program in which some of them are fixed.
         """
         return self._bound(self.costs, multipliers, bounds)
 
-    def refutes(self, ray: Iterable[float], bounds: Sequence[tuple[Fraction, Fraction]]) -> bool:
+    def refutes(self, ray: Multipliers, bounds: Sequence[tuple[Fraction, Fraction]]) -> bool:
         """Tell whether multipliers prove that no point satisfies all rows (after Farkas)."""
         return self._bound([0] * len(self.costs), ray, bounds) > 0
 
-    def has_hopeless_row(self, bounds: Sequence[tuple[Fraction, Fraction]]) -> bool:
-        """Tell whether no point within the bounds satisfies some row: it needs no ray."""
-        for _, terms, low, high in self.rows:
+    def hopeless_row(self, bounds: Sequence[tuple[Fraction, Fraction]]) -> Multipliers | None:
+        """Return the ray of a row that no point within the bounds satisfies, if there is one."""
+        for r, (_, terms, low, high) in enumerate(self.rows):
             most = sum(a * bounds[j][a > 0] for j, a in terms)
             least = sum(a * bounds[j][a < 0] for j, a in terms)
-            if (low is not None and most < low) or (high is not None and least > high):
-                return True
-        return False
+            if low is not None and most < low:
+                return Multipliers(((r, 1),), 1)
+            if high is not None and least > high:
+                return Multipliers(((r, -1),), 1)
+        return None
+
+    def of_rows(self, multipliers: Multipliers) -> tuple[tuple[int, Fraction], ...]:
+        """Return multipliers of the rows as they were stated, instead of as integers."""
+        return tuple(
+            (r, Fraction(weight * self.rows[r][0], multipliers.unit))
+            for r, weight in multipliers.terms
+            if weight
+        )
 
     def _bound(
         self,
         costs: list[int],
-        multipliers: Iterable[float],
+        multipliers: Multipliers,
         bounds: Sequence[tuple[Fraction, Fraction]],
     ) -> Fraction:
-        unit = self.common << self.digits
+        unit = multipliers.unit
         reduced = [cost * unit for cost in costs]
         total = 0
-        for multiplier, (scale, terms, low, high) in zip(multipliers, self.rows, strict=True):
-            if not multiplier:
-                continue
+        for r, multiplier in multipliers.terms:
+            _, terms, low, high = self.rows[r]
             side = low if multiplier > 0 else high
-            if side is None:
-                continue
-            top, bottom = multiplier.as_integer_ratio()
-            weight = self.cost_scale * (top * unit // (bottom * scale))
-            total += weight * side
+            weight = self.cost_scale * multiplier
+            total += weight * (0 if side is None else side)
             for j, a in terms:
                 reduced[j] -= weight * a
         value = Fraction(total)

@@ -25,6 +25,7 @@ from dlopt.cli.console import (
 )
 from dlopt.cli.options import (
     AsJson,
+    Certificate,
     Exactly,
     Floating,
     Gap,
@@ -81,13 +82,14 @@ def solve(
     float_numbers: Floating = False,
     write_to: Out = None,
     plot_to: Picture = None,
+    certificate_to: Certificate = None,
     as_json: AsJson = False,
 ) -> None:
     """Solve an instance, check the answer, and say how good it is.
 
     `dlopt methods` lists the methods, their objectives and the options that --set takes.
     """
-    from dlopt import api, io, registry
+    from dlopt import api, io, proofs, registry
     from dlopt.cli import tables
 
     limits = Limits(time_limit, work, threads, gap)
@@ -117,6 +119,10 @@ def solve(
         from dlopt.plotting import plot as draw
 
         draw(instance, result, plot_to)
+    if certificate_to is not None and result.certificate is None:
+        err.print(f"no proof in fractions: {certificate_to} is not written", markup=False)
+    elif certificate_to is not None:
+        proofs.write_certificate(result, certificate_to)
     raise typer.Exit(code_of(result))
 
 
@@ -143,7 +149,7 @@ def compare(
     `behind` is the gap to the optimum in %: (value - optimum) / optimum.
     """
     from dlopt import api
-    from dlopt.cli import tables
+    from dlopt.cli import comparisons
 
     limits = Limits(time_limit, work, threads)
     wanted = None if methods is None else [m.strip() for m in methods.split(",") if m.strip()]
@@ -159,11 +165,12 @@ def compare(
             compared.append(interruptible(compare_all))
     named = [(c.instance.name or file.name, c) for c, file in zip(compared, files, strict=True)]
     if as_json:
-        print_json({"comparisons": [tables.comparison_to_data(c) for c in compared]})
+        print_json({"comparisons": [comparisons.to_data(c) for c in compared]})
     else:
         for stem in dict.fromkeys(c.instance.problem for c in compared):
-            out.print(tables.comparison([n for n in named if n[1].instance.problem == stem]))
-        for line in tables.notes(named):
+            alike = [n for n in named if n[1].instance.problem == stem]
+            out.print(comparisons.table(alike))
+        for line in comparisons.notes(named):
             out.print(line, markup=False, soft_wrap=True)
     codes = [Exit.DONE]
     for name, comparison in named:
@@ -191,16 +198,26 @@ def check(
             "1e-9 where a number is a float.",
         ),
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate", metavar="FILE", help="Verify the proof of the result's bound, too."
+        ),
+    ] = None,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
     as_json: AsJson = False,
 ) -> None:
     """Check a plan by the rules of its problem, without asking what made it."""
-    from dlopt import api, io, referee
+    from dlopt import api, io, proofs, referee
     from dlopt.cli import tables
 
     instance, plan = _read_both(instance_file, result_file, exact_numbers, float_numbers)
     found = api.check(instance, plan, tolerance)
+    if certificate is not None:
+        if not isinstance(plan, Result):
+            raise NotApplicableError("a plan alone has no bound: --certificate needs a result")
+        found += proofs.check_certificate(instance, plan, certificate)
     used = referee.tolerance_of(instance, plan, tolerance)
     solution = plan.solution if isinstance(plan, Result) else plan
     worth = {} if solution is None else referee.values_of(instance, solution)
@@ -212,9 +229,12 @@ def check(
                 "objectives": {name: io.value_to_data(value) for name, value in worth.items()},
                 "violations": [io.violation_to_data(violation) for violation in found],
             }
+            | ({} if certificate is None else {"proven": not found})
         )
     else:
         out.print(tables.checked(found, used, worth), soft_wrap=True)
+        if certificate is not None and not found:
+            out.print(f"[green]proven[/green]: {_proven(plan)}", soft_wrap=True)
         for line in tables.violations(found):
             out.print(line)
     raise typer.Exit(Exit.FOUND if found else Exit.DONE)
@@ -285,6 +305,15 @@ def schema(stem: Annotated[str, typer.Argument(metavar="STEM")], as_json: AsJson
     from dlopt.schemas import instance_schema
 
     print_json(instance_schema(stem))
+
+
+def _proven(result: Result[Any]) -> str:
+    """Say what a certificate has proven of a result."""
+    from dlopt.cli import tables
+
+    if result.bound is None:
+        return "there is no plan"
+    return f"no plan has a better value than {tables.amount(result.bound)} ({result.objective})"
 
 
 def _read_all(files: list[Path], exact_numbers: bool, float_numbers: bool) -> list[Any]:

@@ -71,6 +71,15 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", callback=writable, help="Write JSON here."),
 ]
+Certificate = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate",
+        metavar="FILE",
+        callback=writable,
+        help="Write the proof of the bound here, as a VIPR file.",
+    ),
+]
 Picture = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE", callback=drawable, help="Draw the plan: svg, png, pdf."),

@@ -19,6 +19,7 @@ PROBLEM = Problem(
         "mwf-opr-mn",
         "mcdf",
     ),
+    certified="dlopt.models.admission.certified:proven_worth",
 )
 
 _OBJECTIVES = ("accepted", "accepted-load", "reject-ratio", "utilization", "misses")

@@ -9,6 +9,7 @@ from math import floor, inf
 
 from dlopt.arithmetic import exact
 from dlopt.backends.branching import BranchAndBound
+from dlopt.certificates import BoundCertificate
 from dlopt.models.admission.case import Case
 from dlopt.models.admission.fluid import FluidModel
 from dlopt.models.admission.windows import WindowCuts
@@ -37,6 +38,8 @@ class Bounded:
         Whether the relaxation was solved to the end.
     version : str
         Of HiGHS.
+    certificate : BoundCertificate or None
+        The proof, if it is one in fractions. Its costs are worths, negated, without `granted`.
     """
 
     worth: Fraction | None
@@ -44,6 +47,7 @@ class Bounded:
     subset: tuple[int, ...] | None
     complete: bool
     version: str | None
+    certificate: BoundCertificate | None = None
 
 
 def upper_bound(
@@ -94,21 +98,24 @@ def upper_bound(
     search.stop = stop if relaxed or stop == inf else stop - seconds / 2
     found = search.minimum(None if known is None else case.granted - known, most)
     version = search.solver.version
-    proof = f"proven in fractions, over {found.leaves} subproblem{'s' * (found.leaves != 1)}"
-    if not found.leaves:
+    proof = (
+        f"proven in fractions, over {found.subproblems} subproblem{'s' * (found.subproblems != 1)}"
+    )
+    if not found.subproblems:
         proof = "what all tasks are worth"
+    certificate = search.certificate(found.bound, model.names(), _remarks(model, installments))
     if found.bound is None:
-        return Bounded(None, proof, None, True, version)
+        return Bounded(None, proof, None, True, version, certificate)
     worth = -found.bound
     if found.complete or relaxed:
         subset = _subset(model, found.point) if found.complete and found.point else None
-        return Bounded(worth + case.granted, proof, subset, found.complete, version)
+        return Bounded(worth + case.granted, proof, subset, found.complete, version, certificate)
     search.solver.stop = stop
     said, subset = _by_solver(search, model, cuts, limits)
     if said is not None and said < worth:
         words = "the word of HiGHS, in floats"
         return Bounded(said + case.granted, words, subset, subset is not None, version)
-    return Bounded(worth + case.granted, proof, subset, subset is not None, version)
+    return Bounded(worth + case.granted, proof, subset, subset is not None, version, certificate)
 
 
 def _by_solver(
@@ -130,6 +137,21 @@ def _by_solver(
         for row in rows:
             search.solver.add(row)
     return best, None
+
+
+def _remarks(model: FluidModel, installments: int | None) -> list[str]:
+    """Say what the program is of, for a reader of its certificate."""
+    case = model.case
+    return [
+        f"instance: {(case.instance.name or 'unnamed')!r}",
+        f"granted: {case.granted}",
+        f"chunks: {'any' if installments is None else installments}",
+        f"time: 0 is {case.origin}, 1 is {case.time_unit}",
+        f"load: 1 is {case.load_unit}",
+        "columns: z_i accepts task i, c_i_g_k and w_i_g_k are what kind g receives and computes "
+        "in interval k",
+        "worth: at most granted less the minimum",
+    ]
 
 
 def _subset(model: FluidModel, point: object) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from dlopt.arithmetic import exact, shown
 from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
+from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
 from dlopt.models.admission.bounds import upper_bound
 from dlopt.models.admission.case import Case
@@ -41,11 +42,14 @@ class Verdict:
         to tell. ``LIMIT``.
     plan : Solution or None
     reason : str or None
+    certificate : BoundCertificate or None
+        The proof that there is no plan, if it is one in fractions.
     """
 
     status: Status
     plan: Solution | None = None
     reason: str | None = None
+    certificate: BoundCertificate | None = None
 
 
 class Feasibility:
@@ -102,7 +106,7 @@ class Feasibility:
             )
             if bound.worth is None:
                 text = f"not even loads that flow would be in time ({bound.proof})"
-                return Verdict(Status.INFEASIBLE, reason=text)
+                return Verdict(Status.INFEASIBLE, None, text, bound.certificate)
         plan = self._plan(by_deadline(self.case, self.everyone))
         model = OrderModel(self.case, self.installments, late=_MARGIN)
         if plan is None and len(model.slots) <= MOST_CHUNKS and not is_small(model):

@@ -110,6 +110,20 @@ class FluidModel:
             sense=-1,
         )
 
+    def names(self) -> list[str]:
+        """Name the columns: ``z_i``, ``c_i_g_k`` and ``w_i_g_k`` as above, the others ``x_n``.
+
+        Here `i` counts the tasks of the instance.
+        """
+        tasks = [job.index for job in self.case.jobs]
+        names = [f"x_{n}" for n in range(len(self.bounds))]
+        for i, column in enumerate(self.accepted):
+            names[column] = f"z_{tasks[i]}"
+        for letter, columns in (("c", self.received), ("w", self.computed)):
+            for (i, g, k), column in columns.items():
+                names[column] = f"{letter}_{tasks[i]}_{g}_{k}"
+        return names
+
     def add_flow(self, i: int) -> None:
         """Receive and compute an accepted task, all of it, in its window; first receive."""
         job, case = self.case.jobs[i], self.case

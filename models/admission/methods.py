@@ -105,6 +105,7 @@ def exact_plan(
         seed=seed,
         plan_class=_plan_class(installments),
         solver="+".join(search.solvers),
+        certificate=search.certificate,
     )
 
 
@@ -162,11 +163,12 @@ def feasible_queue(
     search = Search(case, installments, limits, seed, solver)
     search.start(hint)
     most = case.worth(everyone)
-    plan, status, reason = search.plan, Status.OPTIMAL, None
+    plan, status, reason, certificate = search.plan, Status.OPTIMAL, None, None
     if search.worth < most or plan is None:
         question = Feasibility(case.only(everyone), installments, limits, seed, solver)
         verdict = question.decide(explain=True)
         plan, status, reason = verdict.plan, verdict.status, verdict.reason
+        certificate = verdict.certificate
     value = None if plan is None else _in_units(instance, objective, most)
     return Result(
         status,
@@ -179,6 +181,7 @@ def feasible_queue(
         seed=seed,
         plan_class=_plan_class(installments),
         solver=solver,
+        certificate=certificate,
     )
 
 
@@ -297,6 +300,7 @@ def _bound(
         plan_class="any" if installments is None else _plan_class(installments),
         solver="HiGHS",
         solver_version=found.version,
+        certificate=found.certificate,
     )
 
 

@@ -9,6 +9,7 @@ from math import floor
 
 from dlopt.arithmetic import SOLVER, exact
 from dlopt.backends.budget import Budget
+from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
 from dlopt.models.admission.bounds import upper_bound
 from dlopt.models.admission.case import Case
@@ -47,6 +48,8 @@ class Search:
         No plan is worth more; None if nothing is known.
     proof : str or None
         Where the bound comes from, or why there is no plan.
+    certificate : BoundCertificate or None
+        Of the bound, or that there is no plan, if it is proven in fractions.
     status : Status or None
         ``INFEASIBLE``, ``UNKNOWN`` or ``LIMIT`` if there is no plan, for that reason.
     """
@@ -61,6 +64,7 @@ class Search:
         self.worth = Fraction(-1)
         self.bound: Fraction | None = None
         self.proof: str | None = None
+        self.certificate: BoundCertificate | None = None
         self.status: Status | None = None
         self.solvers = ["HiGHS"]
 
@@ -108,7 +112,7 @@ class Search:
         question = Feasibility(case, self.installments, self.budget.left(), self.seed, self.solver)
         verdict = question.decide(explain=True)
         if verdict.plan is None:
-            self.status = verdict.status
+            self.status, self.certificate = verdict.status, verdict.certificate
             self.proof = f"the promised tasks: {verdict.reason}"
         else:
             self.plan, self.worth = verdict.plan, self.case.worth(promised)
@@ -123,6 +127,7 @@ class Search:
             seed=self.seed,
         )
         self._take_bound(found.worth, found.proof)
+        self.certificate = found.certificate if self.bound == found.worth else None
         if found.subset is not None:
             self._offer(by_deadline(self.case, found.subset), set(found.subset))
 
@@ -160,6 +165,7 @@ class Search:
         bound = step * floor(-exact(outcome.bound) / step + _CARE) + self.case.granted
         if self.bound is None or bound < self.bound:
             self._take_bound(bound, f"the word of {outcome.solver}, in floats")
+            self.certificate = None
 
     def _take_bound(self, bound: Fraction | None, proof: str) -> None:
         """Take a bound; None says that there is no plan."""

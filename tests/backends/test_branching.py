@@ -1,6 +1,7 @@
 """Bounds that hold whatever floats do: safe bounds, refutations, branch and bound on binaries."""
 
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -13,6 +14,7 @@ from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.backends.safe import SafeProgram
 from dlopt.errors import SolverError
+from dlopt.formats import vipr
 from dlopt.result import Limits, Status
 
 UNIT = (Fraction(0), Fraction(1))
@@ -31,25 +33,27 @@ def program(costs, rows, bounds=None):
 
 def test_any_multipliers_bound_and_the_right_ones_are_tight():
     safe = SafeProgram(program([1, 2], [([1, 1], Fraction(4, 3), None)]))
-    assert safe.bound([1.0], safe.bounds) == Fraction(
+    assert safe.bound(safe.read([1.0]), safe.bounds) == Fraction(
         4, 3
     )  # 1 <= y <= 2: between the two costs ...
-    assert safe.bound([2.0], safe.bounds) == Fraction(5, 3)  # ... and the best is the larger one
-    assert safe.bound([3.0], safe.bounds) == 1
-    assert safe.bound([-1.0], safe.bounds) == 0  # leans on no bound
+    assert safe.bound(safe.read([2.0]), safe.bounds) == Fraction(
+        5, 3
+    )  # ... and the best is the larger one
+    assert safe.bound(safe.read([3.0]), safe.bounds) == 1
+    assert safe.bound(safe.read([-1.0]), safe.bounds) == 0  # leans on no bound
 
 
 def test_multipliers_between_floats_are_rounded_not_trusted():
     safe = SafeProgram(program([1], [([3], Fraction(1), None)]))
-    bound = safe.bound([0.333333333333333], safe.bounds)
+    bound = safe.bound(safe.read([0.333333333333333]), safe.bounds)
     assert 0 < Fraction(1, 3) - bound < Fraction(1, 10**14)
 
 
 def test_a_ray_refutes_what_is_infeasible_and_nothing_else():
     safe = SafeProgram(program([0, 0], [([1, 1], Fraction(5, 2), None)]))
-    assert safe.refutes([1.0], safe.bounds)
-    assert not safe.refutes([-1.0], safe.bounds)
-    assert not safe.refutes([1.0], [(Fraction(0), Fraction(3, 2)), UNIT])
+    assert safe.refutes(safe.read([1.0]), safe.bounds)
+    assert not safe.refutes(safe.read([-1.0]), safe.bounds)
+    assert not safe.refutes(safe.read([1.0]), [(Fraction(0), Fraction(3, 2)), UNIT])
 
 
 def test_a_row_alone_can_be_hopeless():
@@ -57,13 +61,13 @@ def test_a_row_alone_can_be_hopeless():
     for lower, upper, hopeless in ((2, None, 0), (3, None, 1), (None, -1, 0), (None, -2, 1)):
         safe = SafeProgram(program([0, 0], []))
         safe.add((row, lower and Fraction(lower), upper and Fraction(upper)))
-        assert safe.has_hopeless_row(safe.bounds) == bool(hopeless)
+        assert (safe.hopeless_row(safe.bounds) is not None) == bool(hopeless)
 
 
 def test_an_added_row_counts():
     safe = SafeProgram(program([1], []))
     safe.add((((0, Fraction(2)),), Fraction(1), None))
-    assert safe.bound([0.5], safe.bounds) == Fraction(1, 2)
+    assert safe.bound(safe.read([0.5]), safe.bounds) == Fraction(1, 2)
 
 
 def test_a_variable_without_bounds_cannot_be_bounded():
@@ -108,6 +112,18 @@ def test_without_highs_it_says_so(monkeypatch):
 ODD = program([-1] * 5, [([2] * 5, None, Fraction(5))])
 
 
+def assert_certified(search, bound):
+    """The certificate proves the bound, and no better one."""
+    names = [f"x{j}" for j in range(search.program.columns)]
+    certificate = search.certificate(bound, names)
+    parsed = vipr.parse(vipr.to_text(certificate))
+    assert parsed.flaw() is None
+    assert parsed.claim == bound
+    if bound is not None:
+        with pytest.raises(ValueError, match="too little"):
+            vipr.to_text(replace(certificate, bound=bound + search.step))
+
+
 def test_branching_ends_at_what_is_known_or_at_a_limit():
     assert BranchAndBound(ODD, range(5), Fraction(1)).minimum().bound == -2
     known = BranchAndBound(ODD, range(5), Fraction(1)).minimum(Fraction(-2))
@@ -117,7 +133,7 @@ def test_branching_ends_at_what_is_known_or_at_a_limit():
     nothing = BranchAndBound(ODD, range(5), Fraction(1)).minimum(most=0)
     assert (nothing.bound, nothing.complete) == (-5, False)
     late = BranchAndBound(ODD, range(5), Fraction(1), stop=0.0).minimum()
-    assert (late.bound, late.complete, late.leaves) == (-5, False, 0)
+    assert (late.bound, late.complete, late.subproblems) == (-5, False, 0)
 
 
 def test_no_integral_point_at_all():
@@ -130,7 +146,7 @@ def test_no_integral_point_at_all():
 def test_a_subproblem_that_is_not_refuted_keeps_its_bound(monkeypatch):
     half = program([-1, -1], [([2, 2], Fraction(1), Fraction(1))])
     monkeypatch.setattr(SafeProgram, "refutes", lambda self, ray, bounds: False)
-    monkeypatch.setattr(SafeProgram, "has_hopeless_row", lambda self, bounds: False)
+    monkeypatch.setattr(SafeProgram, "hopeless_row", lambda self, bounds: None)
     found = BranchAndBound(half, [0, 1], Fraction(1)).minimum()
     assert not found.complete
     assert found.bound <= 0
@@ -147,6 +163,7 @@ def test_cuts_are_added_until_the_point_satisfies_them():
     search = BranchAndBound(program([-1] * 3, []), range(3), Fraction(1), cuts)
     assert search.minimum().bound == -1
     assert len(search.safe.rows) >= 2
+    assert_certified(search, Fraction(-1))
 
 
 @pytest.mark.property
@@ -175,6 +192,8 @@ def test_branch_and_bound_is_enumeration(data):
         default=None,
     )
     stated = program(costs, [(row, None, b) for row, b in rows])
-    found = BranchAndBound(stated, range(len(costs)), Fraction(1)).minimum()
+    search = BranchAndBound(stated, range(len(costs)), Fraction(1))
+    found = search.minimum()
     assert found.complete
     assert found.bound == best
+    assert_certified(search, found.bound)

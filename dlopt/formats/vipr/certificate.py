@@ -1,0 +1,171 @@
+"""What a certificate states, and whether its steps prove what it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """``terms . x >= side`` (sign 1), ``<= side`` (-1) or ``= side`` (0).
+
+    Parameters
+    ----------
+    terms : dict of int to Fraction
+        Without zeros.
+    sign : int
+    side : Fraction
+    given : frozenset of int
+        Assumptions it rests on, by their numbers.
+    """
+
+    terms: dict[int, Fraction]
+    sign: int
+    side: Fraction
+    given: frozenset[int] = frozenset()
+
+    @property
+    def absurd(self) -> bool:
+        """Whether no point satisfies it, for 0 is on its left."""
+        if self.terms:
+            return False
+        return self.side * self.sign > 0 or (self.sign == 0 and self.side != 0)
+
+    def implies(self, other: Constraint) -> bool:
+        """Tell whether it is the other one, or stronger by its side alone, or absurd."""
+        if self.absurd:
+            return True
+        if self.terms != other.terms or self.sign not in (0, other.sign):
+            return False
+        if other.sign == 0:
+            return self.side == other.side
+        return (self.side - other.side) * other.sign >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a file states, and claims.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the variables.
+    integers : frozenset of int
+        Those that are integral.
+    costs : dict of int to Fraction
+        Of the minimisation.
+    constraints : tuple of (str, Constraint)
+        As stated, with their names.
+    claim : Fraction or None
+        The minimum is not below it; None claims that there is no point.
+    steps : tuple of (str, Constraint, tuple of str)
+        Derived constraints with their reasons.
+    remarks : dict of str to str
+        Comments of the form ``% key: value``.
+    """
+
+    names: tuple[str, ...]
+    integers: frozenset[int]
+    costs: dict[int, Fraction]
+    constraints: tuple[tuple[str, Constraint], ...]
+    claim: Fraction | None
+    steps: tuple[tuple[str, Constraint, tuple[str, ...]], ...]
+    remarks: dict[str, str] = field(default_factory=dict)
+
+    def flaw(self) -> str | None:
+        """Return the first step that does not follow, or None if all is proven.
+
+        Complexity: linear in the length of the file, in fractions.
+        """
+        known = [constraint for _, constraint in self.constraints]
+        for name, claimed, reason in self.steps:
+            try:
+                found = self._derived(claimed, reason, known)
+            except (ValueError, ZeroDivisionError) as error:
+                return f"{name} does not follow: {error}"
+            if not found.implies(claimed):
+                return f"{name} does not follow from what it is said to follow from"
+            known.append(Constraint(claimed.terms, claimed.sign, claimed.side, found.given))
+        if not self.steps:
+            return "nothing is derived"
+        if known[-1].given:
+            return "the last step rests on assumptions"
+        goal = Constraint({}, 1, Fraction(1))
+        if self.claim is not None:
+            goal = Constraint(self.costs, 1, self.claim)
+        return None if known[-1].implies(goal) else "the last step is not what is claimed"
+
+    def _derived(
+        self, claimed: Constraint, reason: Sequence[str], known: Sequence[Constraint]
+    ) -> Constraint:
+        kind, *words = reason or ("nothing",)
+        if kind == "asm":
+            return Constraint(claimed.terms, claimed.sign, claimed.side, frozenset({len(known)}))
+        if kind in ("lin", "rnd"):
+            found = _combined(_pairs(words), known, claimed.sign)
+            return found if kind == "lin" else self._rounded(found)
+        if kind == "uns":
+            return self._joined(claimed, [int(word) for word in words], known)
+        raise ValueError(f"{kind} is no reason")
+
+    def _rounded(self, found: Constraint) -> Constraint:
+        if found.sign == 0 or not self._integral(found):
+            raise ValueError("only inequalities of integers can be rounded")
+        side = ceil(found.side) if found.sign > 0 else floor(found.side)
+        return Constraint(found.terms, found.sign, Fraction(side), found.given)
+
+    def _joined(
+        self, claimed: Constraint, numbers: list[int], known: Sequence[Constraint]
+    ) -> Constraint:
+        """Close two cases: an integral expression is at most `d`, or at least ``d + 1``."""
+        one, low, two, high = (_at(known, number) for number in numbers)
+        lower, upper = (low, high) if low.sign < 0 else (high, low)
+        if not (
+            (lower.sign, upper.sign) == (-1, 1)
+            and lower.terms == upper.terms
+            and lower.side + 1 == upper.side
+            and lower.side.denominator == 1
+            and self._integral(lower)
+        ):
+            raise ValueError("the two cases do not cover everything")
+        if not (one.implies(claimed) and two.implies(claimed)):
+            raise ValueError("it does not hold in both cases")
+        given = (one.given - {numbers[1]}) | (two.given - {numbers[3]})
+        return Constraint(claimed.terms, claimed.sign, claimed.side, given)
+
+    def _integral(self, one: Constraint) -> bool:
+        return all(j in self.integers and a.denominator == 1 for j, a in one.terms.items())
+
+
+def _combined(
+    pairs: Iterable[tuple[int, Fraction]], known: Sequence[Constraint], sign: int
+) -> Constraint:
+    """Add up constraints; no multiplier may turn one round."""
+    terms: dict[int, Fraction] = {}
+    side, given = Fraction(0), frozenset[int]()
+    for number, multiplier in pairs:
+        one = _at(known, number)
+        if one.sign and (sign == 0 or one.sign * multiplier * sign < 0):
+            raise ValueError(f"the multiplier of constraint {number} turns it round")
+        side += multiplier * one.side
+        given |= one.given
+        for j, a in one.terms.items():
+            terms[j] = terms.get(j, Fraction(0)) + multiplier * a
+    return Constraint({j: a for j, a in terms.items() if a}, sign, side, given)
+
+
+def _pairs(words: Sequence[str]) -> list[tuple[int, Fraction]]:
+    """Read pairs of a constraint's number and its multiplier, behind how many they are."""
+    count, *rest = words
+    if len(rest) != 2 * int(count):
+        raise ValueError(f"it announces {count} multipliers and has others")
+    return [(int(n), Fraction(m)) for n, m in zip(rest[::2], rest[1::2], strict=True)]
+
+
+def _at(known: Sequence[Constraint], number: int) -> Constraint:
+    if not 0 <= number < len(known):
+        raise ValueError(f"there is no constraint {number} before it")
+    return known[number]

@@ -1,0 +1,158 @@
+"""Certificates of dlopt as VIPR files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from dlopt.certificates import BoundCertificate, Leaf, Terms
+
+
+def to_text(certificate: BoundCertificate) -> str:
+    """Return a certificate as a VIPR file.
+
+    Parameters
+    ----------
+    certificate : BoundCertificate
+
+    Raises
+    ------
+    ValueError
+        If it is no proof: its leaves do not cover everything, or prove less than its bound.
+
+    Examples
+    --------
+    >>> from dlopt.formats.vipr.reading import parse
+    >>> half, unit = Fraction(1, 2), (Fraction(0), Fraction(1))
+    >>> certificate = BoundCertificate(
+    ...     names=("z",), costs=(Fraction(1),), rows=(((0, Fraction(1)),),),
+    ...     row_bounds=((half, None),), column_bounds=(unit,), binaries=(0,), cuts=0,
+    ...     step=Fraction(1), bound=Fraction(1), leaves=(Leaf((), ((0, Fraction(1)),), False),),
+    ... )
+    >>> parsed = parse(to_text(certificate))
+    >>> parsed.flaw() is None, parsed.claim
+    (True, Fraction(1, 1))
+    """
+    return "\n".join(_Writer(certificate).lines()) + "\n"
+
+
+class _Writer:
+    """Writes one certificate: the stated constraints come first, then a step a line."""
+
+    def __init__(self, certificate: BoundCertificate) -> None:
+        self.one = certificate
+        self.stated: list[str] = []
+        self.steps: list[str] = []
+        self.rows: list[tuple[int | None, int | None]] = []
+        self.columns: list[tuple[int | None, int | None]] = []
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the file."""
+        one = self.one
+        first = len(one.rows) - one.cuts
+        for number, (terms, sides) in enumerate(zip(one.rows, one.row_bounds, strict=True)):
+            name = f"row{number}" if number < first else f"cut{number - first}"
+            self.rows.append(self._state(name, terms, sides))
+        bounds = -len(self.stated)
+        for j, sides in enumerate(one.column_bounds):
+            self.columns.append(self._state(one.names[j], ((j, Fraction(1)),), sides))
+        bounds += len(self.stated)
+        last = self._cover(one.leaves, 0, {})
+        if one.bound is not None:
+            self._add(f"G {one.bound} OBJ", f"lin 1 {last} {one.step}")
+        for remark in one.remarks:
+            yield f"% {remark}"
+        yield "VER 1.0"
+        yield f"VAR {len(one.names)}"
+        yield " ".join(one.names)
+        yield f"INT {len(one.binaries)}"
+        yield " ".join(map(str, one.binaries))
+        yield "OBJ min"
+        yield _vector((j, cost) for j, cost in enumerate(one.costs) if cost)
+        yield f"CON {len(self.stated)} {bounds}"
+        yield from self.stated
+        yield "RTP infeas" if one.bound is None else f"RTP range {one.bound} inf"
+        yield "SOL 0"
+        yield f"DER {len(self.steps)}"
+        yield from self.steps
+
+    def _state(
+        self, name: str, terms: Terms, sides: tuple[Fraction | None, Fraction | None]
+    ) -> tuple[int | None, int | None]:
+        """State the sides of a row or column as constraints, and return their numbers."""
+        numbers: list[int | None] = []
+        for letter, side in zip("GL", sides, strict=True):
+            numbers.append(None if side is None else len(self.stated))
+            if side is not None:
+                self.stated.append(f"{name}_{letter} {letter} {side} {_vector(terms)}")
+        return numbers[0], numbers[1]
+
+    def _cover(self, leaves: Sequence[Leaf], depth: int, assumed: dict[int, int]) -> int:
+        """Derive the claim for what some leaves cover, and return its number."""
+        if not leaves:
+            raise ValueError("the leaves do not cover everything")
+        if len(leaves[0].fixed) == depth:
+            return self._prove(leaves[0], assumed)
+        column = leaves[0].fixed[depth][0]
+        numbers: list[int] = []
+        for value, letter in ((0, "L"), (1, "G")):
+            case = self._add(f"{letter} {value} 1 {column} 1", "asm")
+            inside = [leaf for leaf in leaves if leaf.fixed[depth] == (column, value)]
+            numbers += self._cover(inside, depth + 1, assumed | {column: case}), case
+        return self._add(self._goal, f"uns {' '.join(map(str, numbers))}")
+
+    def _prove(self, leaf: Leaf, assumed: dict[int, int]) -> int:
+        """Add up rows, bounds and cases: the costs are left, or nothing but an absurdity."""
+        one, values = self.one, dict(leaf.fixed)
+        used: list[tuple[int | None, Fraction]] = []
+        side = Fraction(0)
+        rest = [Fraction(0)] * len(one.costs) if leaf.refuted else list(one.costs)
+        for r, multiplier in leaf.multipliers:
+            side += self._lean(used, self.rows[r], one.row_bounds[r], multiplier)
+            for j, a in one.rows[r]:
+                rest[j] -= multiplier * a
+        for j, left in enumerate(rest):
+            if left and j in values and (left > 0) == (values[j] == 1):
+                used.append((assumed[j], left))
+                side += left * values[j]
+            elif left:
+                side += self._lean(used, self.columns[j], one.column_bounds[j], left)
+        if side <= 0 if leaf.refuted else one.bound is None or side <= one.bound - one.step:
+            raise ValueError("the multipliers of a leaf prove too little")
+        scale, reason = (side, "lin") if leaf.refuted else (one.step, "rnd")
+        goal = "G 1 0" if leaf.refuted else self._goal
+        return self._add(goal, f"{reason} {_vector((n, m / scale) for n, m in used)}")
+
+    def _lean(
+        self,
+        used: list[tuple[int | None, Fraction]],
+        numbers: tuple[int | None, int | None],
+        sides: tuple[Fraction | None, Fraction | None],
+        multiplier: Fraction,
+    ) -> Fraction:
+        """Use the side of a row or column that a multiplier leans on; return what it adds."""
+        below = multiplier < 0
+        side = sides[below]
+        if side is None:
+            raise ValueError("a multiplier leans on a bound that is not there")
+        used.append((numbers[below], multiplier))
+        return multiplier * side
+
+    @property
+    def _goal(self) -> str:
+        """The claim, over the step, so that its coefficients are integers."""
+        one = self.one
+        if one.bound is None:
+            return "G 1 0"
+        terms = [(j, cost / one.step) for j, cost in enumerate(one.costs) if cost]
+        return f"G {one.bound / one.step} {_vector(terms)}"
+
+    def _add(self, constraint: str, reason: str) -> int:
+        number = len(self.stated) + len(self.steps)
+        self.steps.append(f"d{number} {constraint} {{ {reason} }} -1")
+        return number
+
+
+def _vector(terms: Iterable[tuple[int | None, Fraction]]) -> str:
+    pairs = list(terms)
+    return " ".join([str(len(pairs)), *(f"{j} {a}" for j, a in pairs)])

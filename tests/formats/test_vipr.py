@@ -1,0 +1,133 @@
+"""Certificates as VIPR files: what follows is proven, and nothing else is."""
+
+from fractions import Fraction
+
+import pytest
+
+from dlopt.errors import InvalidInstanceError
+from dlopt.formats import vipr
+
+ODD = """% instance: odd
+VER 1.0
+VAR 2
+x y
+INT 2
+0 1
+OBJ min
+2 0 1 1 1
+CON 3 2
+c G 1/2 2 0 1 1 1
+x_G G 0 1 0 1
+y_G G 0 1 1 1
+RTP range 1 inf
+SOL 0
+DER 1
+d G 1 OBJ { rnd 1 0 1 } -1
+"""
+
+
+def flaw(text):
+    return vipr.parse(text).flaw()
+
+
+def with_steps(*steps, claim="range 1 inf"):
+    head = ODD.replace("range 1 inf", claim).partition("DER")[0]
+    return "\n".join([head + f"DER {len(steps)}", *steps]) + "\n"
+
+
+def test_what_a_file_says():
+    parsed = vipr.parse(ODD)
+    assert (parsed.names, parsed.integers, parsed.claim) == (("x", "y"), frozenset({0, 1}), 1)
+    assert parsed.remarks == {"instance": "odd"}
+    assert parsed.flaw() is None
+
+
+def test_cases_cover_everything_or_prove_nothing():
+    """From x + y >= 1/2 alone: either x <= 0, then y >= 1/2, rounded; or x >= 1."""
+    steps = (
+        "low L 0 1 0 1 { asm } -1",
+        "a G 1 1 1 1 { rnd 2 0 1 3 -1 } -1",
+        "b G 1 OBJ { lin 2 4 1 1 1 } -1",
+        "high G 1 1 0 1 { asm } -1",
+        "c G 1 OBJ { lin 2 6 1 2 1 } -1",
+        "all G 1 OBJ { uns 5 3 7 6 } -1",
+    )
+    assert flaw(with_steps(*steps)) is None
+    assert flaw(with_steps(*steps[:-1])) == "the last step rests on assumptions"
+    apart = [step.replace("high G 1 ", "high G 2 ") for step in steps]
+    assert "cover" in flaw(with_steps(*apart))
+    swapped = [step.replace("uns 5 3 7 6", "uns 7 6 5 3") for step in steps]
+    assert flaw(with_steps(*swapped)) is None
+    wrong = [step.replace("uns 5 3 7 6", "uns 5 3 1 6") for step in steps]
+    assert "both cases" in flaw(with_steps(*wrong))
+    real = with_steps(*steps).replace("INT 2\n0 1", "INT 1\n1")
+    assert flaw(real) is not None
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ("d G 1 OBJ { lin 1 0 1 } -1", "said to follow"),
+        ("d G 1 OBJ { rnd 1 0 -1 } -1", "turns it round"),
+        ("d G 1 OBJ { rnd 1 7 1 } -1", "no constraint 7"),
+        ("d G 1 OBJ { rnd 2 0 1 } -1", "announces"),
+        ("d G 1 OBJ { guess } -1", "guess is no reason"),
+        ("d G 1 OBJ { } -1", "nothing is no reason"),
+        ("d G 1 OBJ { uns 0 1 } -1", "does not follow"),
+        ("d G 1 OBJ { uns 0 1 2 9 } -1", "no constraint 9"),
+        ("d G 1 2 0 2 1 1 { rnd 1 0 1 } -1", "said to follow"),
+        ("d G 1/2 2 0 1 1 1 { lin 1 0 1 } -1", "not what is claimed"),
+        ("d E 1/2 2 0 1 1 1 { lin 1 0 1 } -1", "turns it round"),
+        ("d G 1 OBJ { rnd 1 0 1/3 } -1", "rounded"),
+        ("d G 1 OBJ { rnd 1 0 1/0 } -1", "does not follow"),
+        ("d G 1 OBJ { asm } -1", "assumptions"),
+    ],
+)
+def test_what_does_not_follow_is_refused(step, why):
+    assert why in flaw(with_steps(step))
+
+
+def test_no_point_at_all():
+    upper = ODD.replace("CON 3 2", "CON 4 2").replace("RTP", "u L 1/3 2 0 1 1 1\nRTP")
+    text = upper.replace("range 1 inf", "infeas").partition("DER")[0]
+    text += "DER 1\nd G 1 0 { lin 2 0 6 3 -6 } -1\n"
+    assert vipr.parse(text).claim is None
+    assert flaw(text) is None
+    assert flaw(text.replace("6 3 -6", "6 3 -5")) is not None
+
+
+def test_nothing_is_derived():
+    assert flaw(with_steps()) == "nothing is derived"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("VER", "VAR", "VER is expected"),
+        ("OBJ min", "OBJ max", "min is expected"),
+        ("c G 1/2", "c H 1/2", "'H'"),
+        ("2 0 1 1 1\nx_G", "2 0 1 0 1\nx_G", "twice"),
+        ("2 0 1 1 1\nx_G", "2 0 1 2 1\nx_G", "no such variable"),
+        ("1/2", "1/0", "Fraction(1, 0)"),
+        ("DER 1", "DER 2", "it ends here"),
+        ("-1\n", "-1 more\n", "derived already"),
+        ("DER 1", "DER many", "many"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_where(old, new, why):
+    with pytest.raises(InvalidInstanceError, match="VIPR") as caught:
+        vipr.parse(ODD.replace(old, new), "a.vipr")
+    assert why in str(caught.value)
+    assert "a.vipr: token" in str(caught.value)
+
+
+def test_solutions_are_skipped():
+    assert flaw(ODD.replace("SOL 0", "SOL 1\nbest 1 0 1")) is None
+
+
+def test_the_side_of_an_equation():
+    one = vipr.Constraint({0: Fraction(1)}, 0, Fraction(2))
+    assert one.implies(vipr.Constraint({0: Fraction(1)}, 1, Fraction(1)))
+    assert one.implies(one)
+    assert not one.implies(vipr.Constraint({0: Fraction(1)}, 0, Fraction(3)))
+    assert not vipr.Constraint({0: Fraction(1)}, 1, Fraction(2)).implies(one)
