@@ -13,7 +13,7 @@ help: ## what can be made
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("dlopt needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,sim,fast,dev]'
 	touch $@
 
 demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt charts in demo/

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from dlopt import registry
 from dlopt.arithmetic import SOLVER, exact, is_exact
 from dlopt.errors import DloptError, NotApplicableError, SolverError
+from dlopt.known import Contradiction, contradictions
 from dlopt.problems.records import Header, numbers_of
 from dlopt.referee import RefutedAnswerError, check, misfit, verdict
 from dlopt.registry import Method
@@ -148,6 +149,8 @@ class Comparison:
     rows : tuple of Row
     left_out : tuple of (str, str)
         Methods that do not apply, and why.
+    contradictions : tuple of Contradiction
+        Where the best known values of the instance are wrong.
     """
 
     instance: Header
@@ -155,6 +158,7 @@ class Comparison:
     reference: Result[Any] | None
     rows: tuple[Row, ...]
     left_out: tuple[tuple[str, str], ...]
+    contradictions: tuple[Contradiction, ...] = ()
 
     @property
     def measured_from(self) -> Literal["optimum", "bound"] | None:
@@ -206,7 +210,7 @@ def compare(
     problem = registry.problem_of(instance)
     stem, module = problem.stem, problem.module
     name = objective or module.default_objective(instance)
-    _needs(instance, module.OBJECTIVES.get(name), name, stem)
+    goal = _needs(instance, module.OBJECTIVES.get(name), name, stem)
     if methods is None:
         entries = [m for m in registry.methods(stem) if literal or not m.literal]
     else:
@@ -230,7 +234,8 @@ def compare(
         (row.result for row in rows if row.result and row.method.kind == "exact"), None
     )
     measured = (replace(row, behind=_behind(row.result, reference)) for row in rows)
-    return Comparison(instance, name, reference, tuple(measured), tuple(left_out))
+    wrong = contradictions(instance.best_known, goal, (row.result for row in rows if row.result))
+    return Comparison(instance, name, reference, tuple(measured), tuple(left_out), wrong)
 
 
 def _goal(instance: Header, entry: Method, objective: str | None) -> Objective:

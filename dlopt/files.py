@@ -25,9 +25,8 @@ MOST_BYTES = 512 * 1024 * 1024
 _NUMBER = r'(?:-?\d[^\s,"]*|"-?\d+/\d+")'
 _NUMBERS = re.compile(rf"\[\n\s*{_NUMBER}(?:,\n\s*{_NUMBER})*\n\s*\]")
 
-# What is open already, under the names that it has on Linux and macOS.
-_DESCRIPTOR = re.compile(r"/dev/(?:fd/)?(stdout|stderr|(?<=fd/)\d{1,9})|/proc/self/fd/(\d{1,9})")
-_STANDARD = {"stdout": 1, "stderr": 2}
+# What is open already, under the names that Linux and macOS have for it.
+_OPENED = re.compile(r"/dev/(?:stdout|stderr|fd/\d{1,9})|/proc/self/fd/\d{1,9}")
 
 
 def to_text(data: Any) -> str:
@@ -56,10 +55,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     target = Path(os.path.realpath(path))
     try:
-        opened = _DESCRIPTOR.fullmatch(os.path.abspath(os.fspath(path)))
+        opened = _opened(path)
         if opened is not None:
-            # A duplicate writes on behind what was written; the name would begin anew.
-            with os.fdopen(os.dup(_STANDARD.get(opened[1]) or int(opened[1])), "wb") as file:
+            # A duplicate writes on behind what was written; under its name it would begin anew.
+            # Whoever read it may have closed it, as `head` does.
+            with contextlib.suppress(BrokenPipeError), os.fdopen(os.dup(opened), "wb") as file:
                 yield file
             return
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
@@ -83,6 +83,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
+
+
+def _opened(path: str | os.PathLike[str]) -> int | None:
+    """Return the file descriptor that a path stands for, or None."""
+    name = os.path.abspath(path)
+    if _OPENED.fullmatch(name) is None:
+        return None
+    last = name.rpartition("/")[2]
+    return {"stdout": 1, "stderr": 2}.get(last) or int(last)
 
 
 def load_text(path: str | os.PathLike[str], kind: str) -> str:

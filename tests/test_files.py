@@ -159,6 +159,36 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
 
 
+def test_what_is_open_already_is_written_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    with path.open("wb", buffering=0) as file:
+        file.write(b"before\n")
+        for name in (f"/dev/fd/{file.fileno()}", f"/proc/self/fd/{file.fileno()}"):
+            io.write({"a": 1}, name)
+        file.write(b"after\n")
+    assert folder(tmp_path) == {"a.json": b'before\n{\n "a": 1\n}\n{\n "a": 1\n}\nafter\n'}
+
+
+@pytest.mark.parametrize(("name", "number"), [("/dev/stdout", 1), ("/dev/stderr", 2)])
+def test_standard_streams_are_written_to(
+    name: str, number: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    io.write({"a": 1}, name)
+    assert capfd.readouterr()[number - 1] == '{\n "a": 1\n}\n'
+    os.fstat(number)  # still open
+
+
+def test_pipes_are_written_to() -> None:
+    read_end, write_end = os.pipe()
+    io.write({"a": 1}, f"/dev/fd/{write_end}")
+    assert os.read(read_end, 100) == b'{\n "a": 1\n}\n'
+    os.close(read_end)
+    io.write({"a": 1}, f"/dev/fd/{write_end}")  # whoever read has enough
+    os.close(write_end)
+    with pytest.raises(NotApplicableError, match=os.strerror(errno.EBADF)):
+        io.write({"a": 1}, f"/dev/fd/{write_end}")
+
+
 def test_a_file_is_written_from_a_text_path_in_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dlopt.cli import pictures
 from dlopt.cli.console import Exit, err, out, print_json
 from dlopt.cli.making import number
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
@@ -21,7 +22,7 @@ from dlopt.errors import NotApplicableError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dlopt.simulation import Point
+    from dlopt.simulation import Point, Run
 
 app = typer.Typer(
     name="simulate", no_args_is_help=True, rich_markup_mode=None, help="Run streams of tasks."
@@ -68,7 +69,8 @@ def cluster(
     """Admit a stream of divisible loads to a cluster, and say what became of it.
 
     Means over the seeds, with 95 % confidence intervals. All methods see the same tasks. What
-    --set takes is listed by `dlopt generate admission`.
+    --set takes is listed by `dlopt generate admission`. With --file, --plot draws the schedule
+    of one method, or rejections and queues of several over time.
     """
     names = _names(method, methods)
     if file is not None:
@@ -78,14 +80,16 @@ def cluster(
             "loads": loads,
             "seeds": seeds,
         }
-        drawn |= {"set": settings, "plot": plot_to, "processes": processes}
+        drawn |= {"set": settings, "processes": processes}
         for option, given in drawn.items():
             if given is not None:
                 raise NotApplicableError(f"--file and --{option} do not go together")
-        points: Sequence[Point] = _of_file(file, names, check)
+        runs = _runs_of(file, names)
+        points: Sequence[Point] = _points(runs, check)
     else:
         from dlopt.simulation import simulate_many
 
+        runs = []
         parameters = {name: number(value) for name, value in pairs(settings).items()}
         if seeds is not None and seeds < 1:
             raise NotApplicableError(f"--seeds must be positive, got {seeds}")
@@ -106,8 +110,10 @@ def cluster(
     else:
         what = str(file) if file is not None else workload or "mamat4"
         out.print(_table(what, points))
-    if plot_to is not None:
-        _draw(workload or "mamat4", points, plot_to)
+    if plot_to is not None and file is not None:
+        pictures.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
+    elif plot_to is not None:
+        pictures.draw_points(workload or "mamat4", points, plot_to)
     raise typer.Exit(_checked(points) if check else Exit.DONE)
 
 
@@ -122,21 +128,24 @@ def _checked(points: Sequence[Point]) -> Exit:
     return Exit.FOUND if any(found.values()) else Exit.DONE
 
 
-def _of_file(file: Path, names: Sequence[str], check: bool) -> list[Point]:
+def _runs_of(file: Path, names: Sequence[str]) -> list[Run]:
     from dlopt import io
-    from dlopt.generation.workloads import Workload
     from dlopt.heuristics.admission.algorithm import Algorithm
     from dlopt.problems.admission import Instance
-    from dlopt.simulation import Point, simulate
+    from dlopt.simulation import Run
 
     algorithms = [Algorithm.parse(name) for name in names]
     instance = io.read(file)
     if not isinstance(instance, Instance):
         raise NotApplicableError(f"{file}: admission is simulated, not {instance.problem}")
-    stream = Workload.of(instance)
+    return [Run(instance, algorithm) for algorithm in algorithms]
+
+
+def _points(runs: Sequence[Run], check: bool) -> list[Point]:
+    from dlopt.simulation import Point
+
     return [
-        Point(algorithm.name, None, (simulate(stream, algorithm, check=check),))
-        for algorithm in algorithms
+        Point(run.algorithm.name, None, (run.checked() if check else run.outcome,)) for run in runs
     ]
 
 
@@ -245,22 +254,3 @@ def _to_data(point: Point) -> dict[str, Any]:
         found = point.estimate(measure)
         data[measure] = found and {"mean": found.mean, "ci95": found.half_width}
     return data | {"outcomes": [asdict(outcome) for outcome in point.outcomes]}
-
-
-def _draw(what: str, points: Sequence[Point], path: Path) -> None:
-    from dlopt.plotting.curves import Curve, Spot, plot_curves
-
-    panels = []
-    for measure, label in (("reject_ratio", "reject ratio"), ("utilization", "utilization")):
-        curves = []
-        for name in dict.fromkeys(point.method for point in points):
-            spots = [
-                Spot(point.system_load or 0.0, found.mean, found.half_width)
-                for point in points
-                if point.method == name and (found := point.estimate(measure)) is not None
-            ]
-            curves.append(Curve(name, tuple(spots)))
-        panels.append((label, tuple(curves)))
-    seeds = len(points[0].outcomes)
-    note = f"means over {seeds} seed{'s' * (seeds > 1)}" + ", 95 % intervals" * (seeds > 1)
-    plot_curves(panels, path, title=what, note=note, axis="system load")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dlopt.arithmetic import Number, is_finite
+from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.generation.stream import costs_of
 from dlopt.heuristics.admission.powers import Durations
@@ -81,7 +81,8 @@ def normal(draw: random.Random, mean: float, rule: str) -> Callable[[], tuple[fl
 def positive(name: str, value: Number) -> float:
     """Return a parameter as a float; raise `NotApplicableError` unless it is positive."""
     if isinstance(value, str) or not is_finite(value) or value <= 0:
-        raise NotApplicableError(f"{name} must be a positive number, got {value}")
+        told = value if isinstance(value, str) else shown(value, 15)  # it may have many digits
+        raise NotApplicableError(f"{name} must be a positive number, got {told}")
     return float(value)
 
 

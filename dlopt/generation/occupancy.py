@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dlopt.arithmetic import Number, is_finite
+from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfLog
 from dlopt.problems.cluster import Cluster
@@ -77,7 +77,7 @@ def snapshot(
     Complexity: O(n log n) in the number of jobs.
     """
     if not is_finite(at):
-        raise NotApplicableError("the instant must be a finite number")
+        raise NotApplicableError(f"at must be a finite number, got {shown(at)}")
     size = machines or log.machine_size
     if size is None:
         raise NotApplicableError("the log does not say how many processors there are: --machines N")
@@ -143,8 +143,10 @@ def first_come_first_served(jobs: Sequence[Job], size: int) -> list[Job]:
 
 def synthetic_jobs(size: int, utilization: float, mean_run_time: int, seed: int) -> list[Number]:
     """Return the occupancy that synthetic jobs leave after a warm-up; see `remaining`."""
-    if not 0 < utilization < 1 or mean_run_time < 1:
-        raise NotApplicableError("utilization must lie between 0 and 1, mean_run_time be positive")
+    if not 0 < utilization < 1:
+        raise NotApplicableError(f"utilization must lie between 0 and 1, got {utilization}")
+    if mean_run_time < 1:
+        raise NotApplicableError(f"mean_run_time must be at least 1, got {mean_run_time}")
     draw = random.Random(f"snapshot {seed}")
     top = int(math.log2(size))
     jobs, clock = [], 0.0

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dlopt.arithmetic import Number, exact, is_exact, is_finite, simplest
+from dlopt.arithmetic import Number, exact, is_exact, is_finite, shown, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.swf import SwfJob, SwfLog
+from dlopt.generation.draws import positive
 from dlopt.heuristics.iit.partition import OptimalPartition
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
@@ -92,11 +93,11 @@ def replay(
     if deadline_rule not in ("execution", "requested"):
         text = f"deadline rules are execution and requested, not {deadline_rule!r}"
         raise NotApplicableError(text)
-    for what, number in (("at", at), ("span", span), ("deadline_factor", deadline_factor)):
-        if number is not None and not is_finite(number):
-            raise NotApplicableError(f"{what} must be a finite number")
-    if deadline_factor <= 0 or (span is not None and span <= 0) or chi <= 0:
-        raise NotApplicableError("chi, deadline factor and span must be positive")
+    if at is not None and not is_finite(at):
+        raise NotApplicableError(f"at must be a finite number, got {shown(at)}")
+    for what, number in (("span", span), ("chi", chi), ("deadline_factor", deadline_factor)):
+        if number is not None:
+            positive(what, number)
     size = machines or log.machine_size
     if size is None:
         raise NotApplicableError("the log does not say how many processors there are: --machines N")

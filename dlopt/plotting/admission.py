@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from matplotlib.figure import Figure
 
-from dlopt.arithmetic import shown
+from dlopt.arithmetic import FLOATING, shown
 from dlopt.errors import NotApplicableError
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.looks import (
@@ -30,10 +30,16 @@ MOST_WINDOWS = 24
 _DARK = (BLUE, "#009E73", "#CC79A7", "#56B4E9", "#7A5C00", "#5D3A9B")
 _LIGHT = ("#BFDDF0", "#B8E5D7", "#F0D6E4", "#D3EBF9", "#E3D6AE", "#D9CCEB")
 
+MOST_LANES = 8
+"""As many rows the channel has at most, of a plan that sends several chunks at once."""
+
 BUSY = Look("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
 WINDOW = Look("window", "arrival to deadline, accepted", _LIGHT)
 REJECTED = Look("rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
 SENDING = Look("transmission", "transmission", (ORANGE, "#F4C86A"))
+BESIDE = Look(
+    "overlap", "transmission during another", (ORANGE, "#F4C86A"), VERMILLION, "////", outline=0.5
+)
 COMPUTING = Look("computation", "computation, one colour a task", _DARK, ink="#FFFFFF")
 BROKEN = Look("violation", "breaks a rule", ("none",), VERMILLION, outline=1.4)
 
@@ -79,16 +85,23 @@ class _Drawing:
         self.accepted = {d.task for d in solution.decisions if d.accepted}
         self.windows = instance.tasks if len(instance.tasks) <= MOST_WINDOWS else ()
         self.channel = len(self.windows)
+        self.span = self._span()
+        self.sent = sorted(solution.chunks, key=lambda chunk: chunk.transmission_start)
+        # What ends as the next one begins may overlap it by rounding.
+        self.apart = (self.span[1] - self.span[0]) * FLOATING
+        self.lane = lanes([_sending(chunk) for chunk in self.sent], self.apart, MOST_LANES)
+        self.lanes = max(self.lane, default=0) + 1
         self.free = [float(instant) for instant in instance.free_times]
         strange = {c.node for c in solution.chunks} - set(range(instance.cluster.nodes))
         nodes = [*range(instance.cluster.nodes), *sorted(strange)]
-        self.row = {node: self.channel + 1 + index for index, node in enumerate(nodes)}
-        self.span = self._span()
+        first = self.channel + self.lanes
+        self.row = {node: first + index for index, node in enumerate(nodes)}
         word = "" if len(nodes) > 40 else "node "
         rows = [
             Row(clean(f"task {t.id}", 16), faint=t.id not in self.accepted) for t in self.windows
         ]
         rows.append(Row("channel", firm=True))
+        rows += [Row("at once", firm=True, faint=True)] * (self.lanes - 1)
         rows += [Row(f"{word}{node}") for node in nodes]
         self.chart = Gantt(rows, self.span, "nodes" if len(nodes) > 40 else "")
 
@@ -96,11 +109,12 @@ class _Drawing:
         chart = self.chart
         if self.windows:
             chart.rule(self.channel - 1)
-        chart.rule(self.channel)
+        chart.rule(self.channel + self.lanes - 1)
         chart.bars(WINDOW, self._windows(accepted=True))
         chart.bars(REJECTED, self._windows(accepted=False))
         chart.bars(BUSY, self._busy())
         chart.bars(SENDING, self._sending())
+        chart.bars(BESIDE, self._beside())
         chart.bars(COMPUTING, self._computing())
         chart.bars(BROKEN, self._broken(violations))
         if float(self.instance.now) > self.span[0]:
@@ -136,28 +150,49 @@ class _Drawing:
                 yield Bar(row, self.span[0], min(instant, self.span[1]))
 
     def _sending(self) -> Iterator[Bar]:
-        for turn, chunk in enumerate(self._in_turn()):
-            start, end = float(chunk.transmission_start), float(chunk.transmission_end)
-            yield Bar(self.channel, start, end, clean(chunk.task, 8), turn)
-            yield Bar(self.row[chunk.node], start, end, shade=turn)
+        for turn, (chunk, lane) in enumerate(zip(self.sent, self.lane, strict=True)):
+            if lane == 0:
+                yield Bar(self.channel, *_sending(chunk), clean(chunk.task, 8), turn)
+            yield Bar(self.row[chunk.node], *_sending(chunk), shade=turn)
+
+    def _beside(self) -> Iterator[Bar]:
+        """Yield what is sent while the channel is in use, in rows of its own."""
+        until: dict[int, float] = {}
+        for turn, (chunk, lane) in enumerate(zip(self.sent, self.lane, strict=True)):
+            if lane > 0:
+                start, end = _sending(chunk)
+                # Two names on one place could be read by nobody.
+                name = clean(chunk.task, 8) if until.get(lane, start) <= start + self.apart else ""
+                until[lane] = max(end, until.get(lane, end))
+                yield Bar(self.channel + lane, start, end, name, turn)
 
     def _computing(self) -> Iterator[Bar]:
-        for chunk in self._in_turn():
+        for chunk in self.sent:
             start, end = float(chunk.computation_start), float(chunk.computation_end)
             shade = self.shade.get(chunk.task, 0)
             yield Bar(self.row[chunk.node], start, end, clean(chunk.task, 8), shade)
 
-    def _in_turn(self) -> list[Chunk]:
-        return sorted(self.solution.chunks, key=lambda chunk: chunk.transmission_start)
-
     def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
-        """Yield the violations that have a place on the chart: a resource and an interval."""
+        """Yield the violations that have a place on the chart: a resource and an interval.
+
+        Those that overlap are one: the sides of many would cross out what is written there.
+        """
         rows = {"channel": self.channel}
         rows |= {f"node {node}": row for node, row in self.row.items()}
         rows |= {f"task {task.id}": row for row, task in enumerate(self.windows)}
-        for broken in violations:
-            if broken.resource in rows and broken.start is not None and broken.end is not None:
-                yield Bar(rows[broken.resource], float(broken.start), float(broken.end))
+        bars = sorted(
+            Bar(rows[broken.resource], float(broken.start), float(broken.end))
+            for broken in violations
+            if broken.resource in rows and broken.start is not None and broken.end is not None
+        )
+        joined: list[Bar] = []
+        for bar in bars:
+            last = joined[-1] if joined else None
+            if last is not None and last.row == bar.row and bar.start <= last.end:
+                joined[-1] = last._replace(end=max(last.end, bar.end))
+            else:
+                joined.append(bar)
+        yield from joined
 
     def _subtitle(self, note: str, broken: int) -> str:
         instance, solution = self.instance, self.solution
@@ -170,3 +205,34 @@ class _Drawing:
         if broken:
             parts.append(f"{broken:,} broken rule{'s' * (broken > 1)}")
         return " \N{MIDDLE DOT} ".join([*parts, *([clean(note, 40)] if note else [])])
+
+
+def lanes(intervals: Iterable[tuple[float, float]], apart: float, most: int) -> list[int]:
+    """Return a row for each interval, so that none overlap as long as `most` rows are enough.
+
+    Parameters
+    ----------
+    intervals : iterable of (float, float)
+        By ascending start.
+    apart : float
+        Shorter overlaps are none.
+    most : int
+        What finds no row goes to the last one.
+
+    Examples
+    --------
+    >>> lanes([(0, 4), (1, 2), (2, 5), (4, 6)], 0.0, 9)
+    [0, 1, 1, 0]
+    """
+    ends: list[float] = []
+    found = []
+    for start, end in intervals:
+        free = (row for row, taken in enumerate(ends) if taken <= start + apart)
+        row = next(free, min(len(ends), most - 1))
+        ends[row : row + 1] = [max([end, *ends[row : row + 1]])]
+        found.append(row)
+    return found
+
+
+def _sending(chunk: Chunk) -> tuple[float, float]:
+    return float(chunk.transmission_start), float(chunk.transmission_end)

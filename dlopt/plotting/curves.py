@@ -49,6 +49,8 @@ def plot_curves(
     title: str = "",
     note: str = "",
     axis: str = "",
+    steps: bool = False,
+    words: Sequence[str] = (),
 ) -> Figure:
     """Draw curves with error bars, and write the picture if a path is given.
 
@@ -62,6 +64,10 @@ def plot_curves(
         Above the panels.
     axis : str
         Title of the common axis.
+    steps : bool, default False
+        Draw counts over time, which hold from each spot on: stairs without markers.
+    words : sequence of str
+        What the abscissae 0, 1, 2, ... stand for, if they are no numbers.
 
     Returns
     -------
@@ -80,10 +86,17 @@ def plot_curves(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['reject ratio']
     """
-    return plotting.drawn(lambda: _figure(panels, title, note, axis), path)
+    return plotting.drawn(lambda: _figure(panels, title, note, axis, steps, words), path)
 
 
-def _figure(panels: Sequence[Panel], title: str, note: str, axis: str) -> Figure:
+def _figure(
+    panels: Sequence[Panel],
+    title: str,
+    note: str,
+    axis: str,
+    steps: bool,
+    words: Sequence[str],
+) -> Figure:
     from matplotlib.figure import Figure
 
     from dlopt.plotting.looks import FAINT, INK, clean
@@ -99,9 +112,13 @@ def _figure(panels: Sequence[Panel], title: str, note: str, axis: str) -> Figure
     figure.subplots_adjust(top=1 - above / height, bottom=below / height, **shape)
     for axes, (label, curves) in zip(rows, panels, strict=True):
         for curve in curves:
-            _draw(axes, curve, names.index(curve.name), len(names))
+            draw = _draw_steps if steps else _draw
+            draw(axes, curve, names.index(curve.name), len(names))
         _dress(axes, label)
-    rows[-1].set_xlabel(axis, fontsize=_TEXT, color=INK)
+    rows[-1].set_xlabel(axis, fontsize=_TEXT, color=INK, parse_math=False)
+    if words:
+        rows[-1].set_xticks(range(len(words)), [clean(word, 24) for word in words])
+        rows[-1].set_xlim(-0.5, len(words) - 0.5)
     corner: dict[str, Any] = {"x": 0.1, "parse_math": False}
     figure.text(
         y=1 - 0.26 / height,
@@ -130,11 +147,32 @@ def _figure(panels: Sequence[Panel], title: str, note: str, axis: str) -> Figure
     return figure
 
 
-def _draw(axes: Axes, curve: Curve, index: int, count: int) -> None:
+def _style(curve: Curve, index: int) -> dict[str, Any]:
+    """Return what tells a curve from the others: its colour, then its line."""
     from dlopt.plotting import looks
 
     colours = [looks.BLUE, looks.VERMILLION, looks.GREEN, looks.PURPLE]
     colours += [looks.ORANGE, looks.SKY, looks.BLACK]
+    return {
+        "label": curve.name,
+        "gid": curve.name,
+        "color": colours[index % len(colours)],
+        "linestyle": _STYLES[index // len(colours) % len(_STYLES)],
+    }
+
+
+def _draw_steps(axes: Axes, curve: Curve, index: int, count: int) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    xs, ys = [spot.x for spot in curve.spots], [spot.y for spot in curve.spots]
+    # The later ones are thinner: where curves fall together, all of them are seen.
+    width = 1.0 + 2.6 * (count - 1 - index) / max(count - 1, 1)
+    look: dict[str, Any] = {"linewidth": width, "clip_on": False, **_style(curve, index)}
+    axes.plot(xs, ys, drawstyle="steps-post", **look)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _draw(axes: Axes, curve: Curve, index: int, count: int) -> None:
     spots = curve.spots
     xs = [spot.x for spot in spots]
     # Side by side within a fifth of the least distance of two abscissae.
@@ -145,15 +183,12 @@ def _draw(axes: Axes, curve: Curve, index: int, count: int) -> None:
         [x + shift for x in xs],
         [spot.y for spot in spots],
         yerr=[spot.half_width or 0.0 for spot in spots],
-        label=curve.name,
-        color=colours[index % len(colours)],
         marker=_MARKERS[index % len(_MARKERS)],
-        linestyle=_STYLES[index // len(colours) % len(_STYLES)],
         markersize=4,
         linewidth=1.2,
         elinewidth=0.9,
         capsize=2,
-        gid=curve.name,
+        **_style(curve, index),
     )
 
 

@@ -7,31 +7,24 @@ constructor, the reading of files (every fault at once) and the JSON Schema.
 from __future__ import annotations
 
 import dataclasses
-import operator
-import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from annotated_types import Ge, Gt, Le, MinLen
+from annotated_types import Ge, Gt
 
 from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.problems.fields import BAD, Check, compiled, holds_numbers, is_sequence
 
 NonNegative = Annotated[Number, Ge(0)]
 Positive = Annotated[Number, Gt(0)]
 
-LARGEST = 1e100
-"""Larger numbers are refused: the product of two must be a number still."""
-
 RecordT = TypeVar("RecordT", bound="Record")
 
-_BAD: Any = object()
-_Check = Callable[[Any, str, list[Fault]], Any]
-_COMPILED: dict[type, dict[str, tuple[_Check, bool, bool]]] = {}
+_COMPILED: dict[type, dict[str, tuple[Check, bool, bool]]] = {}
 
 
 class Record:
@@ -162,7 +155,7 @@ def examine(
     for name, (check, required, _) in checks.items():
         if name in data:
             value = check(data[name], dot + name, found)
-            if value is not _BAD:
+            if value is not BAD:
                 values[name] = value
         elif required:
             found.append(Fault(dot + name, MISSING, "is missing"))
@@ -174,7 +167,7 @@ def examine(
     ]
     told = {fault.path for fault in found}
     for name, nodes in kind.lengths(values).items():
-        counted = _is_sequence(data.get(name)) and dot + name not in told
+        counted = is_sequence(data.get(name)) and dot + name not in told
         if counted and len(data[name]) != nodes:
             rule = f"must have one entry for each of the {nodes} nodes"
             found.append(Fault(dot + name, len(data[name]), rule))
@@ -224,27 +217,38 @@ def numbers_of(value: Any) -> Iterable[Number]:
         yield value
 
 
-def _checks(kind: type[Record]) -> dict[str, tuple[_Check, bool, bool]]:
+def _checks(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:
     """Return of each field its check, whether it must be given, and whether it holds numbers."""
     if kind not in _COMPILED:
         _COMPILED[kind] = _compile_record(kind)
     return _COMPILED[kind]
 
 
-def _compile_record(kind: type[Record]) -> dict[str, tuple[_Check, bool, bool]]:
+def _compile_record(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:
     hints = typing.get_type_hints(kind, include_extras=True)
     return {
         item.name: (
-            _compile(hints[item.name]),
+            compiled(hints[item.name], _nested),
             item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING,
-            _holds_numbers(hints[item.name]),
+            holds_numbers(hints[item.name]),
         )
         for item in dataclasses.fields(kind)  # type: ignore[arg-type]
     }
 
 
-def _holds_numbers(hint: Any) -> bool:
-    return hint is float or any(map(_holds_numbers, typing.get_args(hint)))
+def _nested(kind: type) -> Check | None:
+    """Return the check of a field that holds a record, compiled when it is first used."""
+    if not issubclass(kind, Record):
+        return None
+
+    def check(value: Any, path: str, found: list[Fault]) -> Any:
+        if isinstance(value, kind):
+            return value
+        values, faults = examine(kind, value, path)
+        found.extend(faults)
+        return BAD if faults else kind(**values)
+
+    return check
 
 
 def _floated(value: Any, numeric: bool) -> Any:
@@ -255,178 +259,3 @@ def _floated(value: Any, numeric: bool) -> Any:
     if numeric and isinstance(value, int | Fraction):
         return float(value)
     return value
-
-
-def _compile(hint: Any) -> _Check:
-    """Turn an annotation into a check that converts a value or records its faults."""
-    limits: tuple[Any, ...] = ()
-    if typing.get_origin(hint) is Annotated:
-        hint, *rest = typing.get_args(hint)
-        limits = tuple(rest)
-    options = _options(hint)
-    optional = type(None) in options
-    scalar = _scalar([option for option in options if option is not type(None)], limits)
-    sequences = [option for option in options if typing.get_origin(option) is tuple]
-    annotated = [option for option in options if typing.get_origin(option) is Annotated]
-    if annotated:
-        scalar = _compile(annotated[0])
-    if not sequences:
-        return _optional(scalar) if optional else scalar
-    items = _sequence(typing.get_args(sequences[0]), limits)
-    if len(sequences) + optional == len(options):
-        return _optional(items) if optional else items
-
-    def either(value: Any, path: str, found: list[Fault]) -> Any:
-        return (items if _is_sequence(value) else scalar)(value, path, found)
-
-    return _optional(either) if optional else either
-
-
-def _options(hint: Any) -> tuple[Any, ...]:
-    if typing.get_origin(hint) in (Union, types.UnionType):
-        return typing.get_args(hint)
-    return (hint,)
-
-
-def _optional(check: _Check) -> _Check:
-    return lambda value, path, found: None if value is None else check(value, path, found)
-
-
-def _scalar(options: Sequence[Any], limits: Sequence[Any]) -> _Check:
-    if float in options:
-        return _limited(_number, limits)
-    for option in options:
-        if option is bool:
-            return _of_type(bool, "must be true or false")
-        if option is int:
-            return _limited(_integer, limits)
-        if option is str:
-            return _of_type(str, "must be a text")
-        if typing.get_origin(option) is Literal:
-            return _one_of(typing.get_args(option))
-        if isinstance(option, type) and issubclass(option, Record):
-            return _record(option)
-    return lambda value, path, found: value
-
-
-def _number(value: Any, path: str, found: list[Fault]) -> Any:
-    kind = type(value)
-    plain_kind = kind is float or kind is int or kind is Fraction
-    number = value if plain_kind else _converted(value)
-    if number is _BAD or not arithmetic.is_finite(number):
-        found.append(Fault(path, value, 'must be a finite number or a text "p/q"'))
-        return _BAD
-    if not -LARGEST <= number <= LARGEST:
-        found.append(Fault(path, value, f"must lie between -{LARGEST:g} and {LARGEST:g}"))
-        return _BAD
-    return number
-
-
-def _converted(value: Any) -> Any:
-    """Return a number given in another type (NumPy's, a decimal, a text), or `_BAD`."""
-    if isinstance(value, bool):
-        return _BAD
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, str | Decimal):
-        try:
-            return arithmetic.simplest(arithmetic.parse(str(value)))
-        except ValueError:
-            return _BAD
-    try:
-        return operator.index(value)
-    except TypeError:
-        item = getattr(value, "item", None)
-        inner = item() if callable(item) and getattr(value, "ndim", None) == 0 else _BAD
-        return inner if type(inner) in (int, float) else _BAD
-
-
-def _integer(value: Any, path: str, found: list[Fault]) -> Any:
-    whole = _BAD if isinstance(value, float | str | Decimal) else _converted(value)
-    if type(whole) is not int:
-        found.append(Fault(path, value, "must be an integer"))
-        return _BAD
-    return whole
-
-
-def _limited(check: _Check, limits: Sequence[Any]) -> _Check:
-    tests: list[tuple[Callable[[Any, Any], bool], Any, str]] = []
-    for limit in limits:
-        if isinstance(limit, Ge):
-            rule = "must not be negative" if limit.ge == 0 else f"must be at least {limit.ge}"
-            tests.append((operator.ge, limit.ge, rule))
-        elif isinstance(limit, Gt):
-            rule = "must be positive" if limit.gt == 0 else f"must be above {limit.gt}"
-            tests.append((operator.gt, limit.gt, rule))
-        elif isinstance(limit, Le):
-            tests.append((operator.le, limit.le, f"must be at most {limit.le}"))
-
-    def limited(value: Any, path: str, found: list[Fault]) -> Any:
-        number = check(value, path, found)
-        if number is _BAD:
-            return _BAD
-        for holds, limit, rule in tests:
-            if not holds(number, limit):
-                found.append(Fault(path, value, rule))
-                return _BAD
-        return number
-
-    return limited
-
-
-def _of_type(kind: type, rule: str) -> _Check:
-    def check(value: Any, path: str, found: list[Fault]) -> Any:
-        if isinstance(value, kind):
-            return value
-        found.append(Fault(path, value, rule))
-        return _BAD
-
-    return check
-
-
-def _one_of(choices: tuple[Any, ...]) -> _Check:
-    def check(value: Any, path: str, found: list[Fault]) -> Any:
-        if isinstance(value, str) and value in choices:
-            return value
-        found.append(Fault(path, value, f"must be one of {', '.join(choices)}"))
-        return _BAD
-
-    return check
-
-
-def _record(kind: type[Record]) -> _Check:
-    def check(value: Any, path: str, found: list[Fault]) -> Any:
-        if isinstance(value, kind):
-            return value
-        values, faults = examine(kind, value, path)
-        found.extend(faults)
-        return _BAD if faults else kind(**values)
-
-    return check
-
-
-def _is_sequence(value: Any) -> bool:
-    array = hasattr(value, "tolist") and getattr(value, "ndim", 1) != 0  # 0: a NumPy number
-    return isinstance(value, tuple | list) or array
-
-
-def _sequence(arguments: tuple[Any, ...], limits: Sequence[Any]) -> _Check:
-    item = _compile(arguments[0])
-    least = max((limit.min_length for limit in limits if isinstance(limit, MinLen)), default=0)
-
-    def check(value: Any, path: str, found: list[Fault]) -> Any:
-        if not _is_sequence(value):
-            found.append(Fault(path, value, "must be a list"))
-            return _BAD
-        entries = value.tolist() if hasattr(value, "tolist") else value
-        if not isinstance(entries, tuple | list) or len(entries) < least:
-            found.append(Fault(path, value, f"must be a list of at least {least}"))
-            return _BAD
-        before = len(found)
-        kept = [item(entry, f"{path}[{index}]", found) for index, entry in enumerate(entries)]
-        if len(found) > before:
-            return _BAD
-        same = isinstance(entries, tuple) and all(map(operator.is_, kept, entries))
-        return entries if same else tuple(kept)
-
-    return check

@@ -2,88 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import accumulate
 from time import perf_counter
-from typing import Any
 
 from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
 from dlopt.generation.stream import Workload, costs_of
 from dlopt.heuristics.admission import serial, timeline
 from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.admission.nodes import Placement
-from dlopt.heuristics.admission.orders import Planned, Waiting
+from dlopt.heuristics.admission.orders import Planned, Refused, Waiting
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.heuristics.admission.serial import Log, Served
 from dlopt.problems.admission import Decision, Instance, Solution, violations
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a stream under an algorithm.
-
-    Parameters
-    ----------
-    method, workload : str
-        Their names.
-    nodes : int
-    tasks, accepted, rejected : int
-    reject_ratio : float, optional
-        Rejected tasks by all tasks; None if there was no task.
-    misses : int
-        Accepted tasks that ended after their deadlines, by more than 1e-9 of the relative one.
-        Only algorithms without admission control let that happen.
-    miss_ratio : float, optional
-        Misses by all tasks.
-    utilization : float, optional
-        Time that nodes spend on the accepted tasks, ``load (tau + chi) + n (theta_cm +
-        theta_cp)`` each, by the time of all nodes in the span in which tasks arrive. Of a task
-        that ends after that span, work counts in proportion to its time within. None if the span
-        is empty. (The objective ``utilization`` of an instance takes the time up to the last
-        deadline instead.)
-    drain : float
-        From the end of that span to the end of the last task, 0 if it ended before.
-    mean_queue : float, optional
-    longest_queue : int
-        How many accepted tasks waited when a task arrived, mean and maximum: those of which
-        nothing had been sent.
-    system_load, realised_load : float, optional
-        Of the workload: what was asked for, and what was drawn.
-    violations : int, optional
-        How many a check of the whole plan found; None if it was not asked for.
-    decisions_per_second : float, optional
-        Speed of this run; it has no part in equality.
-    """
-
-    method: str
-    workload: str
-    nodes: int
-    tasks: int
-    accepted: int
-    rejected: int
-    reject_ratio: float | None
-    misses: int
-    miss_ratio: float | None
-    utilization: float | None
-    drain: float
-    mean_queue: float | None
-    longest_queue: int
-    system_load: float | None
-    realised_load: float | None
-    violations: int | None = None
-    decisions_per_second: float | None = field(default=None, compare=False)
+from dlopt.result import Violation
+from dlopt.simulation.outcome import Outcome, outcome_of
 
 
 def simulate(
     workload: Workload | Instance, algorithm: str | Algorithm = "edf-iit-2", *, check: bool = False
 ) -> Outcome:
-    """Run an admission algorithm over a stream of tasks that an idle cluster receives.
+    """Run an admission algorithm over a stream of tasks.
 
     Parameters
     ----------
     workload : Workload or Instance
-        See `dlopt.generation.workloads`; an instance is taken in floats.
+        See `dlopt.generation.workloads`; an instance is taken in floats. Its cluster may be busy
+        at first: what it has promised is planned at ``now``, as `dlopt.Admission` does.
     algorithm : str or Algorithm
         See :meth:`dlopt.heuristics.admission.algorithm.Algorithm.parse`.
     check : bool, default False
@@ -98,7 +48,7 @@ def simulate(
     Raises
     ------
     NotApplicableError
-        If the algorithm does not exist, the cluster is not idle at first, or its nodes differ.
+        If the algorithm does not exist or cannot keep what the cluster promised, or nodes differ.
 
     Notes
     -----
@@ -112,134 +62,169 @@ def simulate(
     >>> outcome.tasks, outcome.rejected, outcome.misses
     (44, 30, 0)
     """
-    if not isinstance(workload, Workload):
-        if not isinstance(workload, Instance):
-            kind = type(workload).__name__
-            raise NotApplicableError(f"a workload or an instance is needed, not a {kind}")
-        workload = Workload.of(workload)
-    if not isinstance(algorithm, Algorithm):
-        algorithm = Algorithm.parse(algorithm)
-    began = perf_counter()
-    log, plan = _run(workload, algorithm)
-    seconds = perf_counter() - began
-    found = _violations(workload, algorithm, log, plan) if check else None
-    return _outcome(workload, algorithm, log, plan, seconds, found)
+    run = Run(workload, algorithm)
+    return run.checked() if check else run.outcome
 
 
-def _run(workload: Workload, algorithm: Algorithm) -> tuple[Log, list[Planned] | None]:
+class Run:
+    """An algorithm over a stream: what became of the tasks, and where they were put.
+
+    Parameters
+    ----------
+    workload, algorithm
+        See `simulate`, also for what is raised.
+
+    Attributes
+    ----------
+    workload : Workload
+    algorithm : Algorithm
+    outcome : Outcome
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> run = Run(Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 3, 4),), ready_times=(0, 1)))
+    >>> [(chunk.node, chunk.computation_end) for chunk in run.solution.chunks]
+    [(0, 4.0), (1, 4.0)]
+    """
+
+    def __init__(
+        self, workload: Workload | Instance, algorithm: str | Algorithm = "edf-iit-2"
+    ) -> None:
+        self._instance = workload if isinstance(workload, Instance) else None
+        if not isinstance(workload, Workload):
+            if not isinstance(workload, Instance):
+                kind = type(workload).__name__
+                raise NotApplicableError(f"a workload or an instance is needed, not a {kind}")
+            workload = Workload.of(workload)
+        if not isinstance(algorithm, Algorithm):
+            algorithm = Algorithm.parse(algorithm)
+        if workload.promised and not algorithm.control:
+            text = f"{algorithm.name} looks at no deadline; the cluster has promised some"
+            raise NotApplicableError(text)
+        self.workload = workload
+        self.algorithm = algorithm
+        began = perf_counter()
+        self._log, self._plan = _decided(workload, algorithm)
+        seconds = perf_counter() - began
+        self.outcome = outcome_of(workload, algorithm, self._log, self._plan, seconds)
+
+    @property
+    def instance(self) -> Instance:
+        """The instance that the stream is.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If there is no task.
+        """
+        return self.workload.instance() if self._instance is None else self._instance
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The decisions, and the chunks of all accepted tasks: as many as tasks times nodes."""
+        workload, control = self.workload, self.algorithm.control
+        said = dict(zip(workload.names[workload.promised :], self._log.accepted, strict=True))
+        decisions = tuple(
+            # Promised tasks that are not in the stream any more were accepted, too.
+            Decision(task.id, said.get(task.id, True), task.arrival, promised=control)
+            for task in self.instance.tasks
+        )
+        placer = _queue(workload, self.algorithm).placer
+        costs = tuple(map(float, costs_of(workload.cluster)))
+        chunks = timeline.chunks(placer, costs, workload.free_times, self._named())
+        return Solution(decisions, chunks)
+
+    @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        """What the solution breaks of the rules, to a relative 1e-9."""
+        if self._instance is None and not len(self.workload):
+            return ()
+        return violations(self.instance, self.solution, FLOATING)
+
+    def checked(self) -> Outcome:
+        """Return the outcome with the number of violations."""
+        return replace(self.outcome, violations=len(self.violations))
+
+    def rejected(self) -> list[tuple[float, int]]:
+        """Return how many tasks were rejected, from each arrival of such a task on."""
+        arrivals = self.workload.arrivals[self.workload.promised :]
+        decided = zip(arrivals, self._log.accepted, strict=True)
+        instants = [float(arrival) for arrival, accepted in decided if not accepted]
+        return [(instant, number) for number, instant in enumerate(instants, start=1)]
+
+    def waiting(self) -> list[tuple[float, int]]:
+        """Return how many accepted tasks wait, from each instant on at which that changes.
+
+        A task waits from its arrival, or from the beginning if it was promised before, until the
+        first part of it is sent.
+        """
+        change: Counter[float] = Counter()
+        for number, start, _ in self._log.served:
+            arrival = max(float(self.workload.arrivals[number]), float(self.workload.begin))
+            if start > arrival:
+                change[arrival] += 1
+                change[start] -= 1
+        instants = sorted(instant for instant, step in change.items() if step)
+        return list(zip(instants, accumulate(change[i] for i in instants), strict=True))
+
+    def _named(self) -> Iterator[Planned]:
+        """Yield the places of the tasks, under their names."""
+        names = self.workload.names
+        for task, place in self._all_nodes() if self._plan is None else self._plan:
+            yield Planned(task._replace(id=names[task.key[1]]), place)
+
+    def _all_nodes(self) -> Iterator[Planned]:
+        """Write out a plan in which every task takes all nodes."""
+        workload = self.workload
+        for number, start, end in self._log.served:
+            arrival, load = workload.arrivals[number], workload.loads[number]
+            due = arrival + workload.deadlines[number]
+            task = Waiting((number, number), "", float(arrival), float(load), float(due))
+            yield Planned(task, Placement(workload.cluster.nodes, start, start, start, end))
+
+
+def _decided(workload: Workload, algorithm: Algorithm) -> tuple[Log, list[Planned] | None]:
     """Decide on all tasks; the plan is None if every task takes all nodes."""
-    costs = tuple(map(float, costs_of(workload.cluster)))
-    nodes, begin = workload.cluster.nodes, float(workload.begin)
     arrivals = list(map(float, workload.arrivals))
     loads = list(map(float, workload.loads))
     due = [at + deadline for at, deadline in zip(arrivals, workload.deadlines, strict=True)]
-    times = serial.execution_times(algorithm, costs, nodes, loads)
-    if times is not None:
-        return serial.serve(algorithm, arrivals, times, due, begin), None
-    queue = Queue(algorithm, costs, [begin] * nodes, begin)
-    return _queued(queue, arrivals, loads, due)
+    if workload.idle:
+        costs = tuple(map(float, costs_of(workload.cluster)))
+        times = serial.execution_times(algorithm, costs, workload.cluster.nodes, loads)
+        if times is not None:
+            begin = float(workload.begin)
+            return serial.serve(algorithm, arrivals, times, due, begin), None
+    fifo = algorithm.order == "fifo"
+    tasks = [
+        Waiting((number if fifo else deadline, number), "", arrival, load, deadline)
+        for number, (arrival, load, deadline) in enumerate(zip(arrivals, loads, due, strict=True))
+    ]
+    return _queued(workload, algorithm, tasks)
 
 
 def _queued(
-    queue: Queue, arrivals: list[float], loads: list[float], due: list[float]
+    workload: Workload, algorithm: Algorithm, tasks: list[Waiting]
 ) -> tuple[Log, list[Planned]]:
-    log = Log()
-    fifo = queue.algorithm.order == "fifo"
-    accepted, waiting = log.accepted, queue.waiting
-    for number, (arrival, load, deadline) in enumerate(zip(arrivals, loads, due, strict=True)):
-        queue.advance(arrival)
+    log, queue = Log(), _queue(workload, algorithm)
+    refused = queue.restore(tasks[: workload.promised], float(workload.begin))
+    if isinstance(refused, Refused):
+        name = workload.names[refused.task.key[1]]
+        raise PromiseError(f"{algorithm.name} finds no plan that keeps the promise to {name}")
+    for task in tasks[workload.promised :]:
+        queue.advance(task.arrival)
         waiting = queue.waiting
         if waiting:
             log.queued += len(waiting)
             log.longest = max(log.longest, len(waiting))
-        key = (number if fifo else deadline, number)
-        refused = queue.offer(Waiting(key, "", arrival, load, deadline))
-        accepted.append(refused is None)
+        log.accepted.append(queue.offer(task) is None)
     plan = [*queue.sent, *queue.waiting]
     log.served = [Served(task.key[1], place.start, place.end) for task, place in plan]
     return log, plan
 
 
-def _outcome(
-    workload: Workload,
-    algorithm: Algorithm,
-    log: Log,
-    plan: list[Planned] | None,
-    seconds: float,
-    found: int | None,
-) -> Outcome:
-    nodes, tasks, accepted = workload.cluster.nodes, len(workload), sum(log.accepted)
-    misses = 0
-    for number, _, end in log.served:
-        deadline = workload.deadlines[number]
-        misses += end - (workload.arrivals[number] + deadline) > FLOATING * deadline
-    last = max((served.end for served in log.served), default=workload.horizon)
-    return Outcome(
-        method=algorithm.name,
-        workload=workload.name,
-        nodes=nodes,
-        tasks=tasks,
-        accepted=accepted,
-        rejected=tasks - accepted,
-        reject_ratio=_share(tasks - accepted, tasks),
-        misses=misses,
-        miss_ratio=_share(misses, tasks),
-        utilization=_share(_busy(workload, log, plan), nodes * workload.span),
-        drain=max(last - workload.horizon, 0.0),
-        mean_queue=_share(log.queued, tasks),
-        longest_queue=log.longest,
-        system_load=workload.system_load,
-        realised_load=workload.realised_load,
-        violations=found,
-        decisions_per_second=_share(tasks, seconds),
-    )
-
-
-def _busy(workload: Workload, log: Log, plan: list[Planned] | None) -> float:
-    """Return the time that nodes work within the span in which tasks arrive."""
-    tau, chi, theta_cm, theta_cp = map(float, costs_of(workload.cluster))
-    nodes = workload.cluster.nodes
-    used = [nodes] * len(log.served) if plan is None else [place.nodes for _, place in plan]
-    busy = 0.0
-    for (number, start, end), count in zip(log.served, used, strict=True):
-        work = workload.loads[number] * (tau + chi) + count * (theta_cm + theta_cp)
-        within = max(min(end, workload.horizon) - start, 0.0)
-        busy += work if end <= workload.horizon else work * within / (end - start)
-    return busy
-
-
-def _violations(
-    workload: Workload, algorithm: Algorithm, log: Log, plan: list[Planned] | None
-) -> int:
-    """Count what the plan breaks of the rules, once it is written out in chunks."""
-    if not len(workload):
-        return 0
-    instance = workload.instance()
+def _queue(workload: Workload, algorithm: Algorithm) -> Queue:
     costs = tuple(map(float, costs_of(workload.cluster)))
-    nodes, begin = workload.cluster.nodes, float(workload.begin)
-    decisions = tuple(
-        Decision(task.id, yes, task.arrival, promised=algorithm.control)
-        for task, yes in zip(instance.tasks, log.accepted, strict=True)
-    )
-    placer = Queue(algorithm, costs, [begin] * nodes, begin).placer
-    named = _named(instance, _all_nodes(instance, log.served) if plan is None else plan)
-    chunks = timeline.chunks(placer, costs, [begin] * nodes, named)
-    return len(violations(instance, Solution(decisions, chunks), FLOATING))
-
-
-def _named(instance: Instance, plan: Iterable[Planned]) -> Iterable[Planned]:
-    for task, place in plan:
-        yield Planned(task._replace(id=instance.tasks[task.key[1]].id), place)
-
-
-def _all_nodes(instance: Instance, served: Iterable[Served]) -> Iterable[Planned]:
-    """Write out a plan in which every task takes all nodes."""
-    nodes = instance.cluster.nodes
-    for number, start, end in served:
-        task: Any = instance.tasks[number]
-        waiting = Waiting((number, number), "", task.arrival, task.load, task.absolute_deadline)
-        yield Planned(waiting, Placement(nodes, start, start, start, end))
-
-
-def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
+    channel = float(max(workload.begin, workload.channel))
+    return Queue(algorithm, costs, list(map(float, workload.free_times)), channel)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.generation.workloads import WORKLOADS, Workload
 from dlopt.heuristics.admission.algorithm import Algorithm
-from dlopt.simulation.cluster import Outcome, simulate
+from dlopt.simulation.cluster import simulate
+from dlopt.simulation.outcome import Outcome
 
 CONFIDENCE = 0.95
 """With this probability an interval holds the mean that more and more seeds would approach."""

@@ -113,6 +113,21 @@ def test_reasons_stand_below_the_table(dlopt: Command, tmp_path: Path) -> None:
     assert told[1][2].startswith("unknown: its plan misses the deadline by ")
 
 
+def test_best_known_values_that_are_wrong_are_told(dlopt: Command, tmp_path: Path) -> None:
+    best = {"objective": "completion", "plan_class": "single", "value": 4, "method": "me"}
+    file = file_of(tmp_path / "a.json", THREE | {"best_known": [best, best | {"value": "39/8"}]})
+    done = dlopt("compare", file, "--methods", "exact,opr")
+    told = "three: best_known (completion, single by me) is wrong: its value 4 is better than 39/8"
+    (line,) = [line for line in done.out.splitlines() if "best_known" in line]
+    assert line == f"{told}, the bound that exact proves"
+    (data,) = dlopt("compare", file, "--methods", "exact", "--json").json["comparisons"]
+    (wrong,) = data["contradictions"]
+    assert wrong["kind"] == "value-beyond-bound" and wrong["best_known"] == best
+    assert wrong["method"] == "exact" and wrong["found"] == "39/8"
+    (data,) = dlopt("compare", file, "--methods", "opr", "--json").json["comparisons"]
+    assert data["contradictions"] == []
+
+
 def test_an_instance_without_a_name_goes_by_its_file(dlopt: Command, tmp_path: Path) -> None:
     data = json.loads((INSTANCES / "different-6.json").read_text())
     file = file_of(tmp_path / "nameless.json", data | {"name": ""})

@@ -17,6 +17,7 @@ from dlopt.simulation import simulate
 from tests.cli.conftest import INSTANCES, Command, file_of
 from tests.cli.test_cli_process import PATIENCE, start
 
+STREAMS = INSTANCES.parent / "admission"
 FEW = ("--set", "horizon=300000", "--set", "nodes=64", "--processes", "1")
 LOG = """; Computer: Toy
 ; MaxProcs: 4
@@ -126,6 +127,42 @@ def test_a_picture(dlopt: Command, tmp_path: Path) -> None:
     assert "edf-epr-mn" in text and text.startswith("<?xml")
 
 
+def test_a_picture_of_a_workload_without_a_load_stands_over_the_methods(
+    dlopt: Command, tmp_path: Path
+) -> None:
+    flags = ("--workload", "waiting", "--set", "tasks=20", "--seeds", "2", "--processes", "1")
+    dlopt("simulate", "cluster", *flags, "--methods", "mcdf,edf-opr-mn", "--plot", "f.svg")
+    text = (tmp_path / "f.svg").read_text()
+    assert "<!-- method -->" in text and "<!-- system load -->" not in text
+    assert text.count("<!-- mcdf -->") == 2  # below the axis, and in the legend
+
+
+def test_pictures_of_a_file(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "s.json", STREAM)
+    dlopt("simulate", "cluster", "--file", file, "--plot", "one.svg")
+    schedule = (tmp_path / "one.svg").read_text()
+    assert "<!-- node 1 -->" in schedule and "edf-iit-2, feasible" in schedule
+    literal = ("--method", "edf-opr-mn:literal", "--plot", "literal.svg")
+    dlopt("simulate", "cluster", "--file", file, *literal)
+    assert "edf-opr-mn:literal, " in (tmp_path / "literal.svg").read_text()
+    flags = ("--methods", "edf-opr-an,fifo-anna", "--plot", "two.svg")
+    dlopt("simulate", "cluster", "--file", file, *flags)
+    curves = (tmp_path / "two.svg").read_text()
+    for text in ("three", "3 tasks on 2 nodes", "tasks rejected", "tasks waiting", "fifo-anna"):
+        assert f"<!-- {text} -->" in curves
+
+
+def test_a_file_may_start_from_a_busy_cluster(dlopt: Command, tmp_path: Path) -> None:
+    file = STREAMS / "as-it-stands.json"
+    done = dlopt("simulate", "cluster", "--file", file, "--check", "--plot", "one.svg")
+    assert done.err == "edf-iit-2: no violation, checked to 1e-09\n"
+    assert "<!-- now 4 -->" in (tmp_path / "one.svg").read_text()
+    flags = ("--methods", "edf-iit-2,edf-opr-mn", "--plot", "two.svg")
+    points = dlopt("simulate", "cluster", "--file", file, *flags, "--json").json["points"]
+    assert [point["outcomes"][0]["promised"] for point in points] == [2, 2]
+    assert "2 tasks on 2 nodes, 2 promised before" in (tmp_path / "two.svg").read_text()
+
+
 def test_progress_is_shown_on_a_terminal(dlopt: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert "mamat4" in dlopt("simulate", "cluster", "--seeds", "2", *FEW).out
@@ -155,6 +192,14 @@ BAD = {
     "picture": (["--plot", "f.txt"], "must end in .svg, .png, .pdf"),
     "no system load": (["--workload", "waiting", "--load", "1"], "waiting has no system load"),
     "no file": (["--file", "no.json"], "no.json: cannot be read"),
+    "promise": (
+        ["--file", STREAMS / "as-it-stands.json", "--method", "fifo-epr-an"],
+        "fifo-epr-an finds no plan that keeps the promise to b",
+    ),
+    "no promise": (
+        ["--file", STREAMS / "as-it-stands.json", "--method", "fifo-anna"],
+        "fifo-anna looks at no deadline; the cluster has promised some",
+    ),
     "stem": (["--file", INSTANCES / "four-nodes.json"], "admission is simulated, not iit"),
     "file's method": (["--file", "s.json", "--method", "exact"], "unknown algorithm 'exact'"),
     **{
@@ -165,7 +210,6 @@ BAD = {
             "loads": "1",
             "seeds": "1",
             "set": "a=1",
-            "plot": "f.svg",
             "processes": "1",
         }.items()
     },
@@ -240,7 +284,9 @@ def test_convert_a_log_to_a_stream(dlopt: Command, tmp_path: Path) -> None:
         (["--to", "iit", "--at", "5"], "--to iit needs --load"),
         (["--to", "admission", "--deadline-rule", "x"], "deadline rules are execution and"),
         (["--to", "admission", "--deadline-factor", "x"], "--deadline-factor: not a number"),
-        (["--to", "admission", "--deadline-factor", "0"], "must be positive"),
+        (["--to", "admission", "--deadline-factor", "0"], "deadline_factor must be a positive"),
+        (["--to", "admission", "--span", "-1"], "span must be a positive number, got -1"),
+        (["--to", "admission", "--chi", "0"], "chi must be a positive number, got 0"),
         (["--to", "admission", "--at", "50"], "no job of the log is left"),
         (["--to", "bag"], "swf converts to iit and admission, not to 'bag'"),
     ],

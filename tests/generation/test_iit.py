@@ -207,7 +207,7 @@ def test_bad_numbers_of_nodes(family: str, nodes: Any) -> None:
         ("snapshot", {"utilization": 0}, "utilization must lie between 0 and 1"),
         ("snapshot", {"utilization": 1}, "utilization must lie between 0 and 1"),
         ("snapshot", {"utilization": "high"}, "does not fit"),
-        ("snapshot", {"mean_run_time": 0}, "mean_run_time be positive"),
+        ("snapshot", {"mean_run_time": 0}, "mean_run_time must be at least 1, got 0"),
         ("burst", {"bursts": 10**9}, "bursts must be at most 1000000"),
         ("burst", {"bursts": "x"}, "does not fit"),
         ("burst", {"span": Fraction(1, 2)}, "does not fit"),

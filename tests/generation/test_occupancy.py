@@ -185,7 +185,7 @@ def test_an_overfull_log_is_told_with_advice() -> None:
 def test_bad_requests() -> None:
     log = log_of(Line(0, 0, 9, 1, 1), size=2)
     for at in (float("nan"), float("inf"), 10**5000):
-        with pytest.raises(NotApplicableError, match="the instant must be a finite number"):
+        with pytest.raises(NotApplicableError, match="at must be a finite number"):
             snapshot(log, at=at, load=1)
     for changes in ({"load": 0}, {"tau": -1}, {"deadline": 0}):
         with pytest.raises(InvalidInstanceError):

@@ -246,6 +246,12 @@ def test_a_workload_of_one_s_own() -> None:
         ({"deadlines": (1.0, -1.0)}, "deadlines not negative"),
         ({"deadlines": (1.0, math.inf)}, "finite"),
         ({"loads": (1.0, math.nan)}, "finite"),
+        ({"ready": (0.0, math.inf)}, "finite"),
+        ({"ready": (0.0,)}, "ready times and nodes must be equally many"),
+        ({"ids": ("a",)}, "names and tasks must be equally many"),
+        ({"promised": 3}, "no more tasks can be promised than there are"),
+        ({"promised": 1}, "promised tasks arrived before begin"),
+        ({"promised": 1, "begin": 5.0}, "must ascend, from begin"),
     ],
 )
 def test_bad_workloads(change: dict[str, Any], told: str) -> None:
@@ -270,18 +276,25 @@ def test_a_workload_of_an_instance() -> None:
     assert type(stream.cluster.tau) is float and stream.cluster.identical
 
 
-def test_a_workload_starts_on_an_idle_cluster_of_identical_nodes() -> None:
+def test_a_workload_of_an_instance_starts_as_its_cluster_stands() -> None:
     task = Task("a", 5, 1, 9)
-    late = Instance(CLUSTER, (task,), ready_times=(0, 5), channel_ready=5)
-    assert Workload.of(late).begin == 5
+    late = Workload.of(Instance(CLUSTER, (task,), ready_times=(0, 5), channel_ready=5))
+    assert late.begin == 5 and late.idle and late.free_times == (5.0, 5.0)
     chunk = Commitment("z", 0, 0, 2, 8)
-    for changes in (
-        {"ready_times": (0, 6)},
-        {"channel_ready": 6},
-        {"committed": (chunk,)},
-        {"now": 7},
+    for changes, ready, channel in (
+        ({"ready_times": (0, 6)}, (0.0, 6.0), 0.0),
+        ({"channel_ready": 6}, (0.0, 0.0), 6.0),
+        ({"committed": (chunk,)}, (8.0, 0.0), 2.0),
+        ({"now": 7}, (7.0, 7.0), 7.0),
     ):
-        with pytest.raises(NotApplicableError, match="idle"):
-            Workload.of(Instance(CLUSTER, (task,), **changes))  # type: ignore[arg-type]
+        stream = Workload.of(Instance(CLUSTER, (task,), **changes))  # type: ignore[arg-type]
+        assert (stream.ready, stream.channel, stream.idle) == (ready, channel, False)
+        assert stream.begin == changes.get("now", 0) and stream.names == ("a",)
+        assert stream.promised == ("now" in changes)
+    sent = Task("sent", 0, 1, 9, remaining=0)
+    part = Task("part", 0, 3, 9, remaining=Fraction(1, 2))
+    stream = Workload.of(Instance(CLUSTER, (sent, part, task), now=1))
+    assert (stream.names, stream.loads, stream.promised) == (("part", "a"), (0.5, 1.0), 1)
+    assert (stream.begin, stream.horizon) == (1.0, 5.0)
     with pytest.raises(NotApplicableError, match="identical"):
         Workload.of(Instance(Cluster(2, 1, (1, 2)), (task,)))

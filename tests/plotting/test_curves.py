@@ -81,3 +81,24 @@ def test_files_are_whole_and_equal_for_equal_curves(tmp_path: Path) -> None:
 def test_nothing_to_draw_is_an_empty_panel() -> None:
     figure = plot_curves([("reject ratio", ())])
     assert bars(figure, 0) == {} and figure.legends[0].get_texts() == []
+
+
+def test_counts_over_time_are_stairs() -> None:
+    curves = tuple(Curve(name, (Spot(0, 0), Spot(2, 1), Spot(9, 4))) for name in ("edf", "fifo"))
+    figure = plot_curves([("tasks waiting", curves)], axis="time", steps=True)
+    stairs = [line for line in figure.axes[0].lines if line.get_label() in ("edf", "fifo")]
+    assert [line.get_drawstyle() for line in stairs] == ["steps-post"] * 2
+    for line in stairs:
+        assert np.asarray(line.get_xdata()).tolist() == [0, 2, 9]
+    # Both are seen where they fall together.
+    assert stairs[0].get_linewidth() > 2 * stairs[1].get_linewidth()
+    assert all(tick == int(tick) for tick in figure.axes[0].get_yticks())
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["edf", "fifo"]
+
+
+def test_abscissae_may_be_words() -> None:
+    curves = (Curve("edf", (Spot(0, 0.5),)), Curve("fifo", (Spot(1, 0.7),)))
+    figure = plot_curves([("reject ratio", curves)], axis="method", words=("edf", "fifo"))
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["edf", "fifo"]
+    assert list(axes.get_xticks()) == [0, 1] and axes.get_xlim() == (-0.5, 1.5)

@@ -188,7 +188,7 @@ def test_equal_runs_are_equal_whatever_time_they_take() -> None:
     [
         (random_stream(1), "edf-opr", "unknown algorithm 'edf-opr'"),
         ("mamat4", "edf-iit-2", "a workload or an instance is needed, not a str"),
-        (Instance(Cluster(1, 1, 1), (Task("a", 0, 1, 1),), channel_ready=1), "mcdf", "idle"),
+        (Instance(Cluster(2, 1, (1, 2)), (Task("a", 0, 1, 1),)), "mcdf", "identical nodes"),
     ],
 )
 def test_bad_input(workload: Any, name: str, told: str) -> None:
