@@ -115,7 +115,9 @@ class Admission:
             cast(cost)
             for cost in (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
         )
-        self._ready = [cast(instant) for instant in ready]
+        # One object an instant: equal ones are then told to be so without arithmetic.
+        instants = {instant: cast(instant) for instant in set(ready)}
+        self._ready = [instants[instant] for instant in ready]
         self._queue = Queue(algorithm, self._costs, self._ready, cast(channel_ready), plain=plain)
         self._decisions: list[Decision] = []
         self._ids: set[str] = set()

@@ -17,7 +17,7 @@ from typing import Any
 
 from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.nodes import Miss, Nodes, Placement
-from dlopt.heuristics.admission.powers import Powers
+from dlopt.heuristics.admission.powers import Powers, first_from
 from dlopt.heuristics.iit import closed_form
 from dlopt.heuristics.iit.closed_form import Costs
 from dlopt.heuristics.iit.partition import smallest
@@ -87,13 +87,15 @@ class Inserted:
                 break
             table = powers.upto(count)
             power, total, twice = table.power, table.total, table.twice
-            if setup and first * power[count - 1] <= setup * total[count - 1]:
-                count = self._positive(first, count)
+            if table.exact:
+                count, enough = self._exactly(first, work - done, count)
+            else:
+                if setup and first * power[count - 1] <= setup * total[count - 1]:
+                    count = self._positive(first, count)
+                enough = done + (first * total[count] - setup * twice[count]) >= work
+                if enough and count > 1:
+                    count = self._enough(first, work - done, count)
             does = first * total[count] - setup * twice[count]
-            enough = done + does >= work
-            if enough and count > 1:
-                count = self._enough(first, work - done, count)
-                does = first * total[count] - setup * twice[count]
             groups.append((instant, count, leads))
             if leads:
                 first_base, first_slope = -instant, 1
@@ -108,6 +110,25 @@ class Inserted:
             if enough:
                 return groups, base, slope, (last_base, last_slope), done - done
         return groups, base, slope, (last_base, last_slope), work - done
+
+    def _exactly(self, first: Any, work: Any, count: int) -> tuple[int, bool]:
+        """Return how many nodes of a group do something, at the most the work, and if they do it.
+
+        Few nodes are tried first, for what many do has many digits.
+        """
+        setup, powers = self.costs.theta_cm, self._powers
+        if not setup:
+            found = powers.reaching(work / first, 1, count)
+            return found or count, found is not None
+        power, total, twice = powers.power, powers.total, powers.twice
+
+        def last(n: int) -> bool:
+            """Whether one more node gets nothing, or `n` do the work."""
+            starved = first * power[n] <= setup * total[n]
+            return bool(starved or first * total[n] - setup * twice[n] >= work)
+
+        n = first_from(last, 1, count) or count
+        return n, bool(first * total[n] - setup * twice[n] >= work)
 
     def _positive(self, first: Any, count: int) -> int:
         """Return how many nodes of a group get something, given what the first one does."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 
@@ -58,7 +59,10 @@ class Nodes:
     __slots__ = ("channel", "counts", "times")
 
     def __init__(self, ready: Iterable[Any], channel: Any) -> None:
-        groups = sorted(Counter(ready).items())
+        found: Counter[Any] = Counter()
+        for instant, run in groupby(ready):  # to hash a fraction takes time
+            found[instant] += len(list(run))
+        groups = sorted(found.items())
         self.times: list[Any] = [instant for instant, _ in groups]
         self.counts: list[int] = [count for _, count in groups]
         self.channel: Any = channel

@@ -87,60 +87,14 @@ def by_derivative(placer: Together, tasks: Sequence[Waiting], now: Any) -> list[
     """
     ranked = []
     for task in tasks:
-        derivative = placer.derivative(task.load, task.deadline - now)
-        if derivative is None:
-            return Refused(task, _too_late(placer, task, now))
-        ranked.append((-derivative, task.key[1], task))
+        fewest = placer.fewest(task.load, task.deadline - now)
+        if fewest is None:
+            return Refused(task, too_late(placer, task, now))
+        ranked.append((-placer.derivative(task.load, fewest), task.key[1], task))
     return [task for _, _, task in sorted(ranked)]
 
 
-def overtaking(
-    placer: Together, nodes: Nodes, tasks: Sequence[Waiting], now: Any, channel: bool
-) -> list[Planned] | Refused:
-    """Plan as MCDF does: at each instant order anew, and start what finds nodes; `nodes` changes.
-
-    Source: Lin et al. 2005, section 5. As printed (`channel` false), several tasks may start at
-    one instant; else the next one waits for the channel, and the order is made anew then.
-    """
-    left = list(tasks)
-    plan: list[Planned] = []
-    instant = now
-    while left:
-        floor = max(now, nodes.channel) if channel else now
-        instant = max(instant, floor, nodes.times[0])
-        ranked = []
-        for task in left:
-            slack = task.deadline - instant
-            fewest = placer.durations.least(task.load, slack, 1, placer.n_star(task.load))
-            if fewest is None:
-                return Refused(task, _too_late(placer, task, instant))
-            ranked.append((-placer.rule.cost_derivative(task.load, fewest), task.key[1], fewest))
-        tasks_by_number = {task.key[1]: task for task in left}
-        available = _available(nodes, instant)
-        started = False
-        for _, number, fewest in sorted(ranked):
-            if fewest > available:
-                continue
-            task = tasks_by_number[number]
-            placement = placer.placed(fewest, instant, task.load)
-            nodes.hold(placement)
-            plan.append(Planned(task, placement))
-            left.remove(task)
-            available -= fewest
-            started = True
-            if channel:
-                break
-        if left and not (started and channel):
-            later = [time for time in nodes.times if time > instant]
-            instant = later[0] if later else instant  # in floats, a task may end as it starts
-    return plan
-
-
-def _available(nodes: Nodes, instant: Any) -> int:
-    pairs = zip(nodes.times, nodes.counts, strict=True)
-    return sum(count for time, count in pairs if time <= instant)
-
-
-def _too_late(placer: Together, task: Waiting, instant: Any) -> Miss:
-    time = placer.durations.of(task.load)(placer.n_star(task.load))
-    return Miss(time - (task.deadline - instant), "time")
+def too_late(placer: Together, task: Waiting, instant: Any) -> Miss:
+    """Return by how much a task misses that starts at an instant on all nodes that help."""
+    work = placer.work(task.load)
+    return Miss(work.time(work.most) - (task.deadline - instant), "time")

@@ -1,16 +1,18 @@
 """The straightforward twins: one ready time a node, everything planned anew for each task.
 
 They are what the fast planners are held against, in tests for equal decisions and in benchmarks
-for speed. A task costs O(N log N), a decision O(n N log N) with `n` tasks waiting.
+for speed. A task costs O(N log N), a decision O(n N log N) with `n` tasks waiting; under MCDF,
+which orders all of them for each that starts, O(n^2 log N) more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.nodes import Miss, Placement
+from dlopt.heuristics.admission.orders import Planned, Refused, Waiting
 from dlopt.heuristics.iit import closed_form
 from dlopt.heuristics.iit.closed_form import Costs
 from dlopt.problems.cluster import Cluster
@@ -39,22 +41,30 @@ class PlainTogether:
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
         self.rule = algorithm.rule(costs)
+        self.nodes = nodes
         self._algorithm = algorithm
 
     def place(self, nodes: PlainNodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
         """Return where a task goes that is not sent before `floor`."""
-        size = len(nodes.times)
-        most = self.rule.n_star(load, size) or size
+        most = self.most(load)
         tried = range(1, most + 1) if self._algorithm.assignment == "mn" else (most,)
         late = None
         for n in tried:
             start = max(nodes.times[n - 1], floor)
             end = start + self.rule.execution_time(load, n)
             if end <= deadline or not self._algorithm.control:
-                sent = start + n * self.rule.theta_cm + load * self.rule.tau
-                return Placement(n, start, start, sent, end)
+                return self.placed(n, start, load)
             late = end - deadline if late is None else min(late, end - deadline)
         return Miss(late, "time")
+
+    def most(self, load: Any) -> int:
+        """Return how many nodes help a load."""
+        return self.rule.n_star(load, self.nodes) or self.nodes
+
+    def placed(self, n: int, start: Any, load: Any) -> Placement:
+        """Return the placement of a load that starts on `n` nodes at an instant."""
+        sent = start + n * self.rule.theta_cm + load * self.rule.tau
+        return Placement(n, start, start, sent, start + self.rule.execution_time(load, n))
 
 
 class PlainInserted:
@@ -93,3 +103,53 @@ class PlainInserted:
             if load <= 0:
                 return count, load
         return len(ready), load
+
+
+def plain_by_derivative(
+    placer: PlainTogether, tasks: Sequence[Waiting], now: Any
+) -> list[Waiting] | Refused:
+    """Return the tasks in the order of MWF."""
+    ranked = _ranked(placer, tasks, now)
+    return ranked if isinstance(ranked, Refused) else [task for task, _ in ranked]
+
+
+def plain_overtaking(
+    placer: PlainTogether, nodes: PlainNodes, tasks: Sequence[Waiting], now: Any, channel: bool
+) -> list[Planned] | Refused:
+    """Plan as MCDF does, and order all that wait anew at each instant."""
+    left = list(tasks)
+    plan: list[Planned] = []
+    instant = now
+    while left:
+        instant = max(instant, now, nodes.times[0], nodes.channel if channel else now)
+        ranked = _ranked(placer, left, instant)
+        if isinstance(ranked, Refused):
+            return ranked
+        available = sum(time <= instant for time in nodes.times)
+        started = False
+        for task, fewest in ranked:
+            if fewest > available or (started and channel):
+                continue
+            plan.append(Planned(task, placer.placed(fewest, instant, task.load)))
+            nodes.hold(plan[-1].placement)
+            left.remove(task)
+            available -= fewest
+            started = True
+        if not (started and channel):
+            instant = min((time for time in nodes.times if time > instant), default=instant)
+    return plan
+
+
+def _ranked(
+    placer: PlainTogether, tasks: Sequence[Waiting], instant: Any
+) -> list[tuple[Waiting, int]] | Refused:
+    """Return tasks and the fewest nodes that do each from an instant on, in the order for it."""
+    ranked = []
+    for task in tasks:
+        slack = task.deadline - instant
+        fewest = placer.rule.n_min(task.load, slack, placer.nodes)
+        if fewest is None:
+            time = placer.rule.execution_time(task.load, placer.most(task.load))
+            return Refused(task, Miss(time - slack, "time"))
+        ranked.append((-placer.rule.cost_derivative(task.load, fewest), task.key[1], task, fewest))
+    return [(task, fewest) for _, _, task, fewest in sorted(ranked)]

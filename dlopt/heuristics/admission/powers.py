@@ -9,13 +9,37 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from dlopt.heuristics.iit.partition import OptimalPartition, PartitionRule, smallest
 
+_BITS = 128
+"""A power is compared with a number by so many of its digits first."""
+
+
+class Terms(dict[int, Any]):
+    """The terms of a sequence, each computed when it is first asked for.
+
+    Parameters
+    ----------
+    formula : callable
+    """
+
+    def __init__(self, formula: Callable[[int], Any]) -> None:
+        super().__init__()
+        self._formula = formula
+
+    def __missing__(self, n: int) -> Any:
+        term = self[n] = self._formula(n)
+        return term
+
 
 class Powers:
-    """Tables for one `beta`, grown as far as they are asked for.
+    """Powers of one `beta`: in floats tables that grow, in fractions only the terms asked for.
+
+    An exact ``beta^n`` has about ``n`` times as many digits as `beta`, so that a table up to a
+    million nodes would not fit into memory.
 
     Parameters
     ----------
@@ -30,23 +54,99 @@ class Powers:
     (Fraction(1, 8), Fraction(7, 4), Fraction(5, 2))
     """
 
-    __slots__ = ("beta", "power", "total", "twice")
+    __slots__ = ("beta", "exact", "power", "total", "twice")
 
     def __init__(self, beta: Any) -> None:
-        zero = beta * 0
         self.beta = beta
-        self.power: list[Any] = [zero + 1]
-        self.total: list[Any] = [zero]
-        self.twice: list[Any] = [zero]
+        self.exact = isinstance(beta, Fraction)
+        self.power: Any = [1.0]
+        self.total: Any = [0.0]
+        self.twice: Any = [0.0]
+        if self.exact:
+            rate = 1 - beta
+            power = self.power = Terms(lambda n: beta**n)
+            total = Terms(lambda n: (1 - power[n]) / rate if rate else Fraction(n))
+            self.total = total
+            self.twice = Terms(
+                lambda n: (n - total[n]) / rate if rate else Fraction(n * (n - 1), 2)
+            )
 
     def upto(self, n: int) -> Powers:
-        """Grow the tables to index `n` at least, and return them."""
-        power, total, twice = self.power, self.total, self.twice
-        while len(power) <= n:
-            twice.append(twice[-1] + total[-1])
-            total.append(total[-1] + power[-1])
-            power.append(power[-1] * self.beta)
+        """Let all be known up to index `n` at least, and return them."""
+        if not self.exact:
+            power, total, twice = self.power, self.total, self.twice
+            while len(power) <= n:
+                twice.append(twice[-1] + total[-1])
+                total.append(total[-1] + power[-1])
+                power.append(power[-1] * self.beta)
         return self
+
+    def reaching(self, sum_: Any, low: int, high: int) -> int | None:
+        """Return the smallest `n` in low..high with ``total[n] >= sum_``, or None."""
+        beta = self.beta
+        if not self.exact:
+            n = bisect_left(self.upto(high).total, sum_, low, high + 1)
+            return n if n <= high else None
+        if beta == 1:
+            return first_from(lambda n: bool(n >= sum_), low, high)
+        rest = 1 - sum_ * (1 - beta)
+        if rest < 0 or (rest == 0 and beta > 0):  # no number of nodes would do
+            return None
+        return first_from(lambda n: at_most(beta, n, rest), low, high)
+
+
+def at_most(beta: Fraction, n: int, bound: Fraction) -> bool:
+    """Tell whether ``beta^n <= bound``, for beta in 0..1, by as few digits of it as it takes.
+
+    Examples
+    --------
+    >>> [at_most(Fraction(1, 2), n, Fraction(1, 1024)) for n in (9, 10)]
+    [False, True]
+    >>> at_most(Fraction(10**6, 10**6 + 1), 10**9, Fraction(1, 10**434))
+    True
+    """
+    up, down = beta.numerator, beta.denominator
+    bits = _BITS
+    while bits < n * down.bit_length():
+        least = most = 1 << bits
+        floor, ceiling = (up << bits) // down, -((-up << bits) // down)
+        for digit in f"{n:b}":
+            least, most = least * least >> bits, -(-most * most >> bits)
+            if digit == "1":
+                least, most = least * floor >> bits, -(-most * ceiling >> bits)
+        limit = bound.numerator << bits
+        if most * bound.denominator <= limit:
+            return True
+        if least * bound.denominator > limit:
+            return False
+        bits *= 4
+    return bool(beta**n <= bound)
+
+
+def first_from(holds: Callable[[int], bool], low: int, high: int) -> int | None:
+    """Return the smallest `n` in low..high for which `holds`, which once true must stay true.
+
+    The search starts at `low` and doubles its steps, for what it costs to ask grows with `n`.
+
+    Examples
+    --------
+    >>> first_from(lambda n: n * n >= 10, 2, 8), first_from(lambda n: False, 2, 8)
+    (4, None)
+    """
+    if high < low:
+        return None
+    at, step = low, 1
+    while not holds(at):
+        if at == high:
+            return None
+        low, at, step = at + 1, min(at + step, high), 2 * step
+    while low < at:
+        middle = (low + at) // 2
+        if holds(middle):
+            at = middle
+        else:
+            low = middle + 1
+    return low
 
 
 class Durations:
@@ -98,6 +198,8 @@ class Durations:
             first = (work + setup * twice[n + 1]) / total[n + 1]
             return bool(power[n] * first <= setup * total[n])
 
+        if table.exact:
+            return first_from(starved, 1, most - 1) or most
         return smallest(starved, most - 1) or most
 
     def least(self, load: Any, slack: Any, low: int, high: int) -> int | None:
@@ -110,10 +212,10 @@ class Durations:
             room = slack - rule.theta_cp
             if room <= 0:
                 return None
-            total = self._powers.upto(self.most).total
-            n = bisect_left(total, load * (rule.tau + rule.chi) / room, low, high + 1)
-            return n if n <= high else None
+            return self._powers.reaching(load * (rule.tau + rule.chi) / room, low, high)
         time = self.of(load)
+        if self._powers.exact:
+            return first_from(lambda n: bool(time(n) <= slack), low, high)
         if high < low or time(high) > slack:
             return None
         while low < high:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from dlopt.errors import NotApplicableError
@@ -22,9 +23,15 @@ from dlopt.heuristics.admission.orders import (
     Waiting,
     by_derivative,
     in_order,
-    overtaking,
 )
-from dlopt.heuristics.admission.plain import PlainInserted, PlainNodes, PlainTogether
+from dlopt.heuristics.admission.overtaking import overtaking
+from dlopt.heuristics.admission.plain import (
+    PlainInserted,
+    PlainNodes,
+    PlainTogether,
+    plain_by_derivative,
+    plain_overtaking,
+)
 from dlopt.heuristics.admission.together import Together
 
 STRIDE = 32
@@ -63,7 +70,7 @@ class Queue:
         *,
         plain: bool = False,
     ) -> None:
-        if plain and (algorithm.order in ("mwf", "mcdf") or algorithm.partition == "iit-1"):
+        if plain and algorithm.partition == "iit-1":
             raise NotApplicableError(f"{algorithm.name} has no plain twin")
         self.algorithm = algorithm
         self.waiting: list[Planned] = []
@@ -76,27 +83,35 @@ class Queue:
         """What says which node gets what."""
         self._planner: Any = self.placer
         self._base: Any = Nodes(ready, channel)
+        self._by_derivative: Any = by_derivative
+        self._overtaking: Any = overtaking
         if plain:
             twin = PlainInserted if inserted else PlainTogether
             self._planner = twin(algorithm, costs, len(ready))
             self._base = PlainNodes(ready, channel)
-        self._suffix = algorithm.order in ("fifo", "edf") and not plain
+            self._by_derivative, self._overtaking = plain_by_derivative, plain_overtaking
+        self._derived = algorithm.order == "mwf"
+        self._whole = plain or algorithm.order == "mcdf"
         self._marks: list[tuple[int, Any]] = []
         self._gone = 0
 
     def offer(self, new: Waiting) -> Refused | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes.
 
-        In a fixed order, the tasks before the new one keep their places: what was planned for
-        them at an earlier instant is what would be planned now.
+        The tasks before the first that changes its place in the order keep their places: what was
+        planned for them at an earlier instant is what would be planned now.
         """
-        begun = self._begun(new.arrival)
-        at = begun
-        if self._suffix:
+        begun = at = self._begun(new.arrival)
+        if not self._whole and not self._derived:
             at = max(begun, bisect_right(self.waiting, new.key, key=_key))
-        behind = [new, *(planned.task for planned in self.waiting[at:])]
-        if not self._suffix:
-            behind.sort()
+            behind = [new, *(planned.task for planned in self.waiting[at:])]
+        else:
+            rest = (planned.task for planned in self.waiting[begun:])
+            ordered = self._ordered([new, *rest], new.arrival)
+            if isinstance(ordered, Refused):
+                return ordered
+            same = 0 if self._whole else self._in_place(ordered, begun)
+            behind, at = ordered[same:], begun + same
         marks: list[tuple[int, Any]] = []
         plan = self._planned(self._before(at), behind, new.arrival, at + self._gone, marks)
         if isinstance(plan, Refused):
@@ -108,7 +123,10 @@ class Queue:
 
     def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
         """Plan tasks that were promised before, into an empty queue."""
-        plan = self._planned(self._base.copy(), sorted(tasks), now, 0, [])
+        ordered = self._ordered(tasks, now)
+        if isinstance(ordered, Refused):
+            return ordered
+        plan = self._planned(self._base.copy(), ordered, now, 0, [])
         if isinstance(plan, Refused):
             return plan
         self.waiting = plan
@@ -121,6 +139,22 @@ class Queue:
     def _begun(self, instant: Any) -> int:
         """Return how many tasks have been sent, or begun to be, before an instant."""
         return bisect_left(self.waiting, instant, key=_start)
+
+    def _ordered(self, tasks: list[Waiting], now: Any) -> list[Waiting] | Refused:
+        tasks = sorted(tasks)
+        found: list[Waiting] | Refused = tasks
+        if self._derived:
+            found = self._by_derivative(self._planner, tasks, now)
+        return found
+
+    def _in_place(self, ordered: list[Waiting], begun: int) -> int:
+        """Return how many tasks, of those that have not begun, come first in an order as before."""
+        same = 0
+        for task, planned in zip(ordered, islice(self.waiting, begun, None), strict=False):
+            if task is not planned.task:
+                break
+            same += 1
+        return same
 
     def _before(self, at: int) -> Any:
         """Return the nodes as the first `at` tasks of the queue leave them."""
@@ -140,13 +174,10 @@ class Queue:
         """Plan tasks, the first of which has `count` before it, and mark the nodes at times."""
         channel, planner = self.algorithm.channel, self._planner
         if self.algorithm.order == "mcdf":
-            return overtaking(planner, nodes, tasks, now, channel)
-        if self.algorithm.order == "mwf":
-            ordered = by_derivative(planner, tasks, now)
-            if isinstance(ordered, Refused):
-                return ordered
-            return in_order(planner, nodes, ordered, now, channel)
-        if not self._suffix:
+            plan: list[Planned] | Refused
+            plan = self._overtaking(planner, nodes, tasks, now, channel)
+            return plan
+        if self._whole:
             return in_order(planner, nodes, tasks, now, channel)
 
         def mark(state: Any) -> None:

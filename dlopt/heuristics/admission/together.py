@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.nodes import Miss, Nodes, Placement
 from dlopt.heuristics.admission.powers import Durations
+
+_KEPT = 100_000
+"""So many loads are remembered at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What no instant changes about a load on a cluster.
+
+    Parameters
+    ----------
+    most : int
+        How many nodes help.
+    time : callable
+        The execution time as a function of the number of nodes.
+    derivatives : dict of int to Number
+        By how much one node more raises the cost, for the numbers of nodes asked for so far.
+    """
+
+    most: int
+    time: Callable[[int], Any]
+    derivatives: dict[int, Any] = field(default_factory=dict)
 
 
 class Together:
@@ -32,35 +57,40 @@ class Together:
         self.durations = Durations(self.rule, nodes)
         self._all = algorithm.assignment == "an"
         self._control = algorithm.control
-        self._known: dict[Any, int] = {}
+        self._exact = isinstance(self.rule.tau, Fraction)
+        self._known: dict[Any, Work] = {}
 
-    def n_star(self, load: Any) -> int:
-        """Return how many nodes help a load; the answer is kept, for queues ask again."""
+    def work(self, load: Any) -> Work:
+        """Return what is known of a load; it is kept, for queues ask again and again."""
         found = self._known.get(load)
         if found is None:
-            if len(self._known) > 100_000:
+            if len(self._known) > _KEPT:
                 self._known.clear()
-            found = self._known[load] = self.durations.n_star(load)
+            found = Work(self.durations.n_star(load), self.durations.of(load))
+            self._known[load] = found
         return found
 
     def place(self, nodes: Nodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
         """Return where a task goes that is not sent before `floor`; the nodes are clipped to it."""
         nodes.clip(floor)
-        most = self.n_star(load)
+        work = self.work(load)
         if self._all:
-            start = nodes.nth(most)
-            end = start + self.durations.of(load)(most)
+            start = nodes.nth(work.most)
+            end = start + work.time(work.most)
             if self._control and end > deadline:
                 return Miss(end - deadline, "time")
-            return self.placed(most, start, load)
-        return self._fewest(nodes, load, deadline, most)
+            return self.placed(work.most, start, load)
+        return self._fewest(nodes, load, deadline, work)
 
-    def _fewest(self, nodes: Nodes, load: Any, deadline: Any, most: int) -> Placement | Miss:
-        time = self.durations.of(load)
+    def _fewest(self, nodes: Nodes, load: Any, deadline: Any, work: Work) -> Placement | Miss:
+        most, time = work.most, work.time
         seen, late = 0, None
         for start, count in zip(nodes.times, nodes.counts, strict=True):
             low, seen = seen + 1, min(seen + count, most)
             slack = deadline - start
+            n = self.durations.least(load, slack, low, seen) if self._exact else None
+            if n is not None:  # few nodes will do, and exact times of many have many digits
+                return self.placed(n, start, load)
             over = time(seen) - slack
             if over <= 0:
                 n = self.durations.least(load, slack, low, seen) or seen
@@ -71,13 +101,20 @@ class Together:
     def placed(self, n: int, start: Any, load: Any) -> Placement:
         """Return the placement of a load that starts on `n` nodes at an instant."""
         sent = start + n * self.rule.theta_cm + load * self.rule.tau
-        return Placement(n, start, start, sent, start + self.durations.of(load)(n))
+        return Placement(n, start, start, sent, start + self.work(load).time(n))
 
     def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
         """Return what each node gets, in the order of transmission."""
         return self.rule.loads(load, placement.nodes)
 
-    def derivative(self, load: Any, slack: Any) -> Any:
-        """Return by how much one node more than the fewest raises the cost, or None if too late."""
-        n = self.durations.least(load, slack, 1, self.n_star(load))
-        return None if n is None else self.rule.cost_derivative(load, n)
+    def fewest(self, load: Any, slack: Any) -> int | None:
+        """Return the fewest nodes that do a load in time if all are ready, or None if too late."""
+        return self.durations.least(load, slack, 1, self.work(load).most)
+
+    def derivative(self, load: Any, n: int) -> Any:
+        """Return by how much one node more than `n` raises the cost."""
+        derivatives = self.work(load).derivatives
+        found = derivatives.get(n)
+        if found is None:
+            found = derivatives[n] = self.rule.cost_derivative(load, n)
+        return found

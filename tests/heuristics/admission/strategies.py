@@ -22,11 +22,7 @@ REGISTERED = tuple(
 LITERAL = tuple(name for name in REGISTERED if name.endswith(":literal"))
 SOUND = tuple(name for name in REGISTERED if name not in LITERAL)
 PROMISING = tuple(name for name in SOUND if Algorithm.parse(name).control)
-TWINS = tuple(
-    name
-    for name in REGISTERED
-    if Algorithm.parse(name).order in ("fifo", "edf") and Algorithm.parse(name).partition != "iit-1"
-)
+TWINS = tuple(name for name in REGISTERED if Algorithm.parse(name).partition != "iit-1")
 """Algorithms that have a plain twin."""
 
 few = settings(max_examples=settings.default.max_examples // 5)

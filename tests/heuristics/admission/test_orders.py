@@ -12,8 +12,8 @@ from dlopt.heuristics.admission.orders import (
     Waiting,
     by_derivative,
     in_order,
-    overtaking,
 )
+from dlopt.heuristics.admission.overtaking import overtaking
 from dlopt.heuristics.admission.together import Together
 
 F = Fraction

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.powers import Durations, Powers
+from dlopt.heuristics.admission.powers import Durations, Powers, at_most, first_from
 from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, smallest
 
 F = Fraction
@@ -38,14 +38,71 @@ def test_tables_are_sums_of_powers(beta):
 
 
 def test_tables_grow_as_far_as_needed_and_never_shrink():
-    table = Powers(F(1, 2))
+    table = Powers(0.5)
     assert (table.power, table.total, table.twice) == ([1], [0], [0])
     assert table.upto(2) is table
-    assert table.power == [1, F(1, 2), F(1, 4)]
-    assert table.total == [0, 1, F(3, 2)]
+    assert table.power == [1, 0.5, 0.25]
+    assert table.total == [0, 1, 1.5]
     assert table.twice == [0, 0, 1]
     assert len(table.upto(1).power) == 3
-    assert {type(number) for number in Powers(0.5).upto(3).twice} == {float}
+    assert {type(number) for number in table.upto(3).twice} == {float}
+
+
+def test_of_fractions_only_what_is_asked_for_is_computed():
+    table = Powers(F(1, 2)).upto(10**9)
+    assert table.twice[3] == F(5, 2)
+    assert set(table.twice) == set(table.total) == set(table.power) == {3}
+    assert {type(terms[3]) for terms in (table.power, table.total, table.twice)} == {F}
+
+
+pairs = st.tuples(st.integers(0, 40), st.integers(0, 9)).filter(any)
+betas = pairs.map(lambda pair: F(pair[0], sum(pair)))
+
+
+@pytest.mark.property
+@given(betas, sizes, sizes, st.data())
+def test_reaching_is_the_first_sum_that_is_large_enough(beta, low, more, data):
+    table, high = Powers(beta), low + more
+    near = table.total[data.draw(st.integers(1, high + 1))]
+    for sum_ in (near, near - F(1, 10**50), near + F(1, 10**50), data.draw(loads)):
+        found = [n for n in range(low, high + 1) if table.total[n] >= sum_]
+        assert table.reaching(sum_, low, high) == (found[0] if found else None)
+
+
+@pytest.mark.property
+@given(betas, st.integers(1, 400), st.sampled_from([0, 1, -1]), st.sampled_from([10, 40, 400]))
+def test_a_power_is_compared_exactly(beta, n, side, digits):
+    """However near the bound is; 128 bits are 38 digits."""
+    bound = beta**n + F(side, 10**digits)
+    assert at_most(beta, n, bound) is (side >= 0)
+
+
+def test_powers_of_a_million_nodes_are_compared_by_some_of_their_digits():
+    """beta^n = (1 + 1e-6)^-n is 1/2 at n = ln 2 / ln(1 + 1e-6) = 693147.53."""
+    table = Powers(F(10**6, 10**6 + 1))
+    half = F(10**6 + 1, 2)
+    assert table.reaching(half, 1, 10**6) == 693_148
+    assert table.reaching(half, 1, 693_147) is None
+    assert table.reaching(2 * half, 1, 10**6) is None
+    assert not table.total
+
+
+@pytest.mark.parametrize("first", range(1, 12))
+def test_the_first_from_a_number_on(first):
+    asked = []
+
+    def holds(n):
+        asked.append(n)
+        return n >= first
+
+    for low in range(1, 10):
+        for high in range(low, 10):
+            asked.clear()
+            expected = max(low, first)
+            assert first_from(holds, low, high) == (expected if expected <= high else None)
+            assert max(asked) <= max(low, 2 * first)
+            assert set(asked) <= set(range(low, high + 1))
+    assert first_from(holds, 3, 2) is None
 
 
 @pytest.mark.property

@@ -5,9 +5,12 @@ from fractions import Fraction
 import pytest
 
 from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.nodes import Miss, Nodes, Placement
 from dlopt.heuristics.admission.plain import PlainNodes, PlainTogether
 from dlopt.heuristics.admission.together import Together
+from dlopt.problems.admission import Task
+from dlopt.problems.cluster import Cluster
 
 F = Fraction
 ONE = (F(1), F(1), F(0), F(0))
@@ -77,7 +80,7 @@ def test_a_miss_is_the_least_that_any_number_of_nodes_misses_by():
 def test_epr_does_not_try_nodes_that_do_not_help():
     """theta_cm = 5, load 11: E(1) = 27, E(2) = 53/2, E(3) = 89/3."""
     epr = placer("edf-epr-mn", (F(1), F(1), F(5), F(0)))
-    assert epr.n_star(F(11)) == 2
+    assert epr.work(F(11)).most == 2
     assert epr.place(Nodes((0, 0, 0), 0), 0, F(11), 27).nodes == 1
     assert epr.place(Nodes((0, 0, 0), 0), 0, F(11), F(53, 2)).nodes == 2
     assert epr.place(Nodes((0, 0, 0), 0), 0, F(11), 26) == Miss(F(1, 2), "time")
@@ -112,18 +115,18 @@ def test_computation_for_nothing(name):
 def test_the_derivative_of_the_cost():
     """Of load 3: W(1) = 6, W(2) = 8, W(3) = 72/7, W(4) = 64/5."""
     opr = placer("mwf-opr-mn")
-    assert opr.derivative(F(3), 6) == 2
-    assert opr.derivative(F(3), 5) == F(16, 7)
-    assert opr.derivative(F(3), F(24, 7)) == F(88, 35)
-    assert opr.derivative(F(3), 3) is None
+    assert [opr.fewest(F(3), slack) for slack in (6, 5, F(24, 7), 3)] == [1, 2, 3, None]
+    for _ in range(2):
+        assert [opr.derivative(F(3), n) for n in (1, 2, 3)] == [2, F(16, 7), F(88, 35)]
 
 
 def test_what_is_known_of_loads_is_forgotten_at_times():
     opr = placer("edf-opr-mn")
-    opr._known = dict.fromkeys(range(100_001), 0)
-    assert opr.n_star(F(1, 2)) == 3
-    assert opr._known == {F(1, 2): 3}
-    assert opr.n_star(F(1, 2)) == 3
+    opr._known = dict.fromkeys(range(100_001), None)
+    found = opr.work(F(1, 2))
+    assert (found.most, found.time(1), found.derivatives) == (3, 1, {})
+    assert opr._known == {F(1, 2): found}
+    assert opr.work(F(1, 2)) is found
 
 
 def test_rounding_does_not_lose_the_fewest_nodes():
@@ -140,3 +143,17 @@ def test_rounding_does_not_lose_the_fewest_nodes():
             else:
                 assert n == 5
                 assert deadline < 7.7 + time(5)
+
+
+@pytest.mark.parametrize("name", ["edf-opr-mn", "mwf-opr-mn", "mcdf", "edf-iit-2", "edf-epr-mn"])
+def test_a_million_nodes_in_exact_numbers(name):
+    """Of load 10 at tau = 1, chi = 100, E(n) = 10 / (1 - (100/101)^n): 29.86.. on 41 nodes."""
+    head = Admission(Cluster(10**6, 1, 100), name, now=F(0))
+    assert head.submit(Task("a", 0, 10, 30)).accepted
+    assert head.submit(Task("b", 0, 10, 50)).accepted
+    first, second = head.placements()
+    assert first.placement.nodes == (50 if "epr" in name else 41)
+    assert second.placement.start == 10
+    assert first.placement.end <= 30
+    late = head.submit(Task("late", 0, 10, 10))
+    assert not late.accepted
