@@ -130,11 +130,11 @@ def _checked(points: Sequence[Point]) -> Exit:
 
 def _runs_of(file: Path, names: Sequence[str]) -> list[Run]:
     from dlopt import io
-    from dlopt.heuristics.admission.algorithm import Algorithm
+    from dlopt.heuristics.admission.cores import parse
     from dlopt.problems.admission import Instance
     from dlopt.simulation import Run
 
-    algorithms = [Algorithm.parse(name) for name in names]
+    algorithms = [parse(name) for name in names]
     instance = io.read(file)
     if not isinstance(instance, Instance):
         raise NotApplicableError(f"{file}: admission is simulated, not {instance.problem}")

@@ -14,18 +14,20 @@ from dlopt.errors import NotApplicableError
 from dlopt.generation.stream import Workload, costs_of
 from dlopt.heuristics.admission import serial, timeline
 from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.cores import Core, Policy, core_of, parse
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.admission.nodes import Placement
 from dlopt.heuristics.admission.orders import Planned, Refused, Waiting
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.heuristics.admission.serial import Log, Served
+from dlopt.heuristics.admission.together import Together
 from dlopt.problems.admission import Decision, Instance, Solution, violations
 from dlopt.result import Violation
 from dlopt.simulation.outcome import Outcome, outcome_of
 
 
 def simulate(
-    workload: Workload | Instance, algorithm: str | Algorithm = "edf-iit-2", *, check: bool = False
+    workload: Workload | Instance, algorithm: str | Policy = "edf-iit-2", *, check: bool = False
 ) -> Outcome:
     """Run an admission algorithm over a stream of tasks.
 
@@ -34,8 +36,8 @@ def simulate(
     workload : Workload or Instance
         See `dlopt.generation.workloads`; an instance is taken in floats. Its cluster may be busy
         at first: what it has promised is planned at ``now``, as `dlopt.Admission` does.
-    algorithm : str or Algorithm
-        See :meth:`dlopt.heuristics.admission.algorithm.Algorithm.parse`.
+    algorithm : str or Policy
+        See :func:`dlopt.heuristics.admission.cores.parse`.
     check : bool, default False
         Whether the chunks of all accepted tasks are made and held against the rules, to a
         relative 1e-9. That takes far longer than the simulation: chunks are as many as tasks
@@ -77,7 +79,7 @@ class Run:
     Attributes
     ----------
     workload : Workload
-    algorithm : Algorithm
+    algorithm : Policy
     outcome : Outcome
 
     Examples
@@ -90,7 +92,7 @@ class Run:
     """
 
     def __init__(
-        self, workload: Workload | Instance, algorithm: str | Algorithm = "edf-iit-2"
+        self, workload: Workload | Instance, algorithm: str | Policy = "edf-iit-2"
     ) -> None:
         self._instance = workload if isinstance(workload, Instance) else None
         if not isinstance(workload, Workload):
@@ -98,17 +100,17 @@ class Run:
                 kind = type(workload).__name__
                 raise NotApplicableError(f"a workload or an instance is needed, not a {kind}")
             workload = Workload.of(workload)
-        if not isinstance(algorithm, Algorithm):
-            algorithm = Algorithm.parse(algorithm)
-        if workload.promised and not algorithm.control:
-            text = f"{algorithm.name} looks at no deadline; the cluster has promised some"
+        policy = parse(algorithm)
+        if workload.promised and not policy.control:
+            text = f"{policy.name} looks at no deadline; the cluster has promised some"
             raise NotApplicableError(text)
         self.workload = workload
-        self.algorithm = algorithm
+        self.algorithm = policy
         began = perf_counter()
-        self._log, self._plan = _decided(workload, algorithm)
+        self._log, self._core = _decided(workload, policy)
         seconds = perf_counter() - began
-        self.outcome = outcome_of(workload, algorithm, self._log, self._plan, seconds)
+        used = self._core.placements() if isinstance(self._core, Queue) else None
+        self.outcome = outcome_of(workload, policy.name, self._log, used, seconds)
 
     @property
     def instance(self) -> Instance:
@@ -131,9 +133,12 @@ class Run:
             Decision(task.id, said.get(task.id, True), task.arrival, promised=control)
             for task in self.instance.tasks
         )
-        placer = _queue(workload, self.algorithm).placer
+        if self._core is not None:
+            return Solution(decisions, self._core.chunks())
+        assert isinstance(self.algorithm, Algorithm)
         costs = tuple(map(float, costs_of(workload.cluster)))
-        chunks = timeline.chunks(placer, costs, workload.free_times, self._named())
+        placer = Together(self.algorithm, costs, workload.cluster.nodes)
+        chunks = timeline.chunks(placer, costs, workload.free_times, self._all_nodes())
         return Solution(decisions, chunks)
 
     @cached_property
@@ -169,62 +174,59 @@ class Run:
         instants = sorted(instant for instant, step in change.items() if step)
         return list(zip(instants, accumulate(change[i] for i in instants), strict=True))
 
-    def _named(self) -> Iterator[Planned]:
-        """Yield the places of the tasks, under their names."""
-        names = self.workload.names
-        for task, place in self._all_nodes() if self._plan is None else self._plan:
-            yield Planned(task._replace(id=names[task.key[1]]), place)
-
     def _all_nodes(self) -> Iterator[Planned]:
         """Write out a plan in which every task takes all nodes."""
         workload = self.workload
         for number, start, end in self._log.served:
             arrival, load = workload.arrivals[number], workload.loads[number]
             due = arrival + workload.deadlines[number]
-            task = Waiting((number, number), "", float(arrival), float(load), float(due))
+            name = workload.names[number]
+            task = Waiting((number, number), name, float(arrival), float(load), float(due))
             yield Planned(task, Placement(workload.cluster.nodes, start, start, start, end))
 
 
-def _decided(workload: Workload, algorithm: Algorithm) -> tuple[Log, list[Planned] | None]:
-    """Decide on all tasks; the plan is None if every task takes all nodes."""
+def _decided(workload: Workload, policy: Policy) -> tuple[Log, Core | None]:
+    """Decide on all tasks; there is no queue if every task takes all nodes."""
     arrivals = list(map(float, workload.arrivals))
     loads = list(map(float, workload.loads))
     due = [at + deadline for at, deadline in zip(arrivals, workload.deadlines, strict=True)]
-    if workload.idle:
+    if workload.idle and isinstance(policy, Algorithm):
         costs = tuple(map(float, costs_of(workload.cluster)))
-        times = serial.execution_times(algorithm, costs, workload.cluster.nodes, loads)
+        times = serial.execution_times(policy, costs, workload.cluster.nodes, loads)
         if times is not None:
             begin = float(workload.begin)
-            return serial.serve(algorithm, arrivals, times, due, begin), None
-    fifo = algorithm.order == "fifo"
+            return serial.serve(policy, arrivals, times, due, begin), None
+    fifo = policy.order == "fifo"
     tasks = [
-        Waiting((number if fifo else deadline, number), "", arrival, load, deadline)
-        for number, (arrival, load, deadline) in enumerate(zip(arrivals, loads, due, strict=True))
+        Waiting((number if fifo else deadline, number), name, arrival, load, deadline)
+        for number, (name, arrival, load, deadline) in enumerate(
+            zip(workload.names, arrivals, loads, due, strict=True)
+        )
     ]
-    return _queued(workload, algorithm, tasks)
+    return _queued(workload, policy, tasks)
 
 
-def _queued(
-    workload: Workload, algorithm: Algorithm, tasks: list[Waiting]
-) -> tuple[Log, list[Planned]]:
-    log, queue = Log(), _queue(workload, algorithm)
-    refused = queue.restore(tasks[: workload.promised], float(workload.begin))
+def _queued(workload: Workload, policy: Policy, tasks: list[Waiting]) -> tuple[Log, Core]:
+    log, core = Log(), _core(workload, policy)
+    refused = core.restore(tasks[: workload.promised], float(workload.begin))
     if isinstance(refused, Refused):
-        name = workload.names[refused.task.key[1]]
-        raise PromiseError(f"{algorithm.name} finds no plan that keeps the promise to {name}")
+        raise PromiseError(
+            f"{policy.name} finds no plan that keeps the promise to {refused.task.id}"
+        )
     for task in tasks[workload.promised :]:
-        queue.advance(task.arrival)
-        waiting = queue.waiting
+        core.advance(task.arrival)
+        waiting = len(core)
         if waiting:
-            log.queued += len(waiting)
-            log.longest = max(log.longest, len(waiting))
-        log.accepted.append(queue.offer(task) is None)
-    plan = [*queue.sent, *queue.waiting]
-    log.served = [Served(task.key[1], place.start, place.end) for task, place in plan]
-    return log, plan
+            log.queued += waiting
+            log.longest = max(log.longest, waiting)
+        log.accepted.append(core.offer(task) is None)
+    log.served = [Served(task.key[1], start, end) for task, start, end in core.served()]
+    log.lost = {task.key[1]: load for task, load in core.lost()}
+    return log, core
 
 
-def _queue(workload: Workload, algorithm: Algorithm) -> Queue:
+def _core(workload: Workload, policy: Policy) -> Core:
     costs = tuple(map(float, costs_of(workload.cluster)))
-    channel = float(max(workload.begin, workload.channel))
-    return Queue(algorithm, costs, list(map(float, workload.free_times)), channel)
+    begin = float(workload.begin)
+    channel = max(begin, float(workload.channel))
+    return core_of(policy, costs, list(map(float, workload.free_times)), channel, begin)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.generation.workloads import WORKLOADS, Workload
-from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.cores import parse
 from dlopt.simulation.cluster import simulate
 from dlopt.simulation.outcome import Outcome
 
@@ -126,7 +126,7 @@ def simulate_many(
     """
     if isinstance(methods, str):
         methods = [methods]
-    names = tuple(Algorithm.parse(name).name for name in methods)
+    names = tuple(parse(name).name for name in methods)
     picked, wanted = tuple(loads) if loads is not None else None, tuple(seeds)
     if not names or not wanted or picked == ():
         raise NotApplicableError("at least one method, one seed and one load are needed")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dlopt.arithmetic import FLOATING
 from dlopt.generation.stream import Workload, costs_of
-from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.orders import Planned
 from dlopt.heuristics.admission.serial import Log
 
@@ -24,8 +24,8 @@ class Outcome:
     reject_ratio : float, optional
         Rejected tasks by all tasks; None if there was no task.
     misses : int
-        Accepted tasks that ended after their deadlines, by more than 1e-9 of the relative one.
-        Only algorithms without admission control let that happen.
+        Accepted tasks that ended after their deadlines, by more than 1e-9 of the relative one, or
+        not at all. Only algorithms without admission control, and unsound ones, let that happen.
     miss_ratio : float, optional
         Misses by all tasks.
     utilization : float, optional
@@ -73,9 +73,9 @@ class Outcome:
 
 def outcome_of(
     workload: Workload,
-    algorithm: Algorithm,
+    method: str,
     log: Log,
-    plan: list[Planned] | None,
+    plan: Sequence[Planned] | None,
     seconds: float,
 ) -> Outcome:
     """Measure a run.
@@ -83,11 +83,12 @@ def outcome_of(
     Parameters
     ----------
     workload : Workload
-    algorithm : Algorithm
+    method : str
     log : Log
         Its decisions are of the tasks that were not promised before, served are all.
-    plan : list of Planned, optional
-        In the order of ``log.served``; None if every task takes all nodes.
+    plan : sequence of Planned, optional
+        In the order of ``log.served``; None if every task takes all nodes, or as many as it needs
+        where there are no set-up costs.
     seconds : float
         What the decisions took.
     """
@@ -95,10 +96,11 @@ def outcome_of(
     misses = 0
     for number, _, end in log.served:
         deadline = workload.deadlines[number]
-        misses += end - (workload.arrivals[number] + deadline) > FLOATING * deadline
+        late = end - (workload.arrivals[number] + deadline) > FLOATING * deadline
+        misses += late or log.lost.get(number, 0.0) > FLOATING * workload.loads[number]
     last = max((served.end for served in log.served), default=workload.horizon)
     return Outcome(
-        method=algorithm.name,
+        method=method,
         workload=workload.name,
         nodes=nodes,
         tasks=tasks,
@@ -118,14 +120,15 @@ def outcome_of(
     )
 
 
-def _busy(workload: Workload, log: Log, plan: list[Planned] | None) -> float:
+def _busy(workload: Workload, log: Log, plan: Sequence[Planned] | None) -> float:
     """Return the time that nodes work within the span in which tasks arrive."""
     tau, chi, theta_cm, theta_cp = map(float, costs_of(workload.cluster))
     nodes = workload.cluster.nodes
     used = [nodes] * len(log.served) if plan is None else [place.nodes for _, place in plan]
     busy = 0.0
     for (number, start, end), count in zip(log.served, used, strict=True):
-        work = workload.loads[number] * (tau + chi) + count * (theta_cm + theta_cp)
+        load = workload.loads[number] - log.lost.get(number, 0.0)
+        work = load * (tau + chi) + count * (theta_cm + theta_cp)
         within = max(min(end, workload.horizon) - start, 0.0)
         busy += work if end <= workload.horizon else work * within / (end - start)
     return busy

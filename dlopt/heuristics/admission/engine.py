@@ -8,8 +8,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission import timeline
-from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.cores import Policy, core_of, parse
 from dlopt.heuristics.admission.orders import Planned, Waiting
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.problems.admission import Decision, Instance, Solution, Task
@@ -35,8 +34,8 @@ class Admission:
     ----------
     cluster : Cluster
         Of identical nodes.
-    algorithm : str or Algorithm, default "edf-iit-2"
-        See :meth:`dlopt.heuristics.admission.algorithm.Algorithm.parse`.
+    algorithm : str or Policy, default "edf-iit-2"
+        See :func:`dlopt.heuristics.admission.cores.parse`.
     now : Number, default 0
     ready_times : sequence of Number, shape (nodes,), optional
         When each node becomes free; by default at once.
@@ -46,6 +45,9 @@ class Admission:
         Compute in fractions, or in floats; by default in fractions if no number above is a float.
     plain : bool, default False
         Use the straightforward planner, which decides the same and is slower.
+    compiled : bool, default False
+        Let compiled code, of the extra ``fast``, look at what waits; it decides the same. Only
+        FAST-EDF-IIT has such code, for floats.
 
     Attributes
     ----------
@@ -84,20 +86,20 @@ class Admission:
     def __init__(
         self,
         cluster: Cluster,
-        algorithm: str | Algorithm = "edf-iit-2",
+        algorithm: str | Policy = "edf-iit-2",
         *,
         now: Number = 0,
         ready_times: Sequence[Number] = (),
         channel_ready: Number = 0,
         exact_numbers: bool | None = None,
         plain: bool = False,
+        compiled: bool = False,
     ) -> None:
         if not isinstance(cluster, Cluster):
             raise NotApplicableError(f"a cluster is needed, not a {type(cluster).__name__}")
         if not cluster.identical:
             raise NotApplicableError("admission algorithms need identical nodes")
-        if not isinstance(algorithm, Algorithm):
-            algorithm = Algorithm.parse(algorithm)
+        policy = parse(algorithm)
         state = _State(now, ready_times, channel_ready)  # type: ignore[arg-type]
         now, channel_ready = state.now, state.channel_ready
         ready = state.ready_times or (now,) * cluster.nodes
@@ -106,9 +108,11 @@ class Admission:
             raise InvalidInstanceError([Fault("ready_times", len(ready), rule)])
         if exact_numbers is None:
             exact_numbers = cluster.exact and is_exact((now, channel_ready, *ready))
+        if compiled and exact_numbers:
+            raise NotApplicableError("compiled code is for floats: exact_numbers must be False")
         cast: Any = exact if exact_numbers else float
         self.cluster = cluster
-        self.algorithm = algorithm
+        self.algorithm = policy
         self.now: Any = cast(now)
         self._cast = cast
         self._costs = tuple(
@@ -118,13 +122,21 @@ class Admission:
         # One object an instant: equal ones are then told to be so without arithmetic.
         instants = {instant: cast(instant) for instant in set(ready)}
         self._ready = [instants[instant] for instant in ready]
-        self._queue = Queue(algorithm, self._costs, self._ready, cast(channel_ready), plain=plain)
+        self._queue = core_of(
+            policy,
+            self._costs,
+            self._ready,
+            cast(channel_ready),
+            self.now,
+            plain=plain,
+            compiled=compiled,
+        )
         self._decisions: list[Decision] = []
         self._ids: set[str] = set()
 
     @classmethod
     def of(
-        cls, instance: Instance, algorithm: str | Algorithm = "edf-iit-2", *, plain: bool = False
+        cls, instance: Instance, algorithm: str | Policy = "edf-iit-2", *, plain: bool = False
     ) -> Admission:
         """Start from the state of an instance: its tasks from before ``now`` are planned.
 
@@ -162,7 +174,7 @@ class Admission:
     @property
     def waiting(self) -> tuple[str, ...]:
         """Identities of the tasks that are not committed yet, in the order of the plan."""
-        return tuple(planned.task.id for planned in self._queue.waiting)
+        return tuple(task.id for task in self._queue.tasks)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -229,12 +241,19 @@ class Admission:
 
     def plan(self) -> Solution:
         """Return all decisions, and the chunks of all accepted tasks, sent or only planned."""
-        chunks = timeline.chunks(self._queue.placer, self._costs, self._ready, self.placements())
-        return Solution(self.decisions, chunks)
+        return Solution(self.decisions, self._queue.chunks())
 
     def placements(self) -> tuple[Planned, ...]:
-        """Return where each accepted task was put, sent or only planned, without its chunks."""
-        return (*self._queue.sent, *self._queue.waiting)
+        """Return where each accepted task was put, sent or only planned, without its chunks.
+
+        Raises
+        ------
+        NotApplicableError
+            If the algorithm plans nothing.
+        """
+        if not isinstance(self._queue, Queue):
+            raise NotApplicableError(f"{self.algorithm.name} has no places for tasks")
+        return self._queue.placements()
 
     def _waiting(self, task: Task, load: Number) -> Waiting:
         cast = self._cast

@@ -45,6 +45,29 @@ class Refused(NamedTuple):
     miss: Miss
 
 
+class Span(NamedTuple):
+    """A task that was accepted, from its first transmission until all of it is computed."""
+
+    task: Waiting
+    start: Any
+    end: Any
+
+
+class Lost(NamedTuple):
+    """What is left of a task at its deadline."""
+
+    task: Waiting
+    load: Any
+
+
+class State(NamedTuple):
+    """A cluster, and the tasks that wait with what is left of their loads."""
+
+    ready: list[Any]
+    channel: Any
+    tasks: list[Waiting]
+
+
 def in_order(
     placer: Placer,
     nodes: Nodes,

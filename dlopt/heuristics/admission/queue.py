@@ -7,19 +7,23 @@ it; the simulator uses it as it is.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission import timeline
 from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.estimated import Estimated
 from dlopt.heuristics.admission.inserted import Inserted
 from dlopt.heuristics.admission.nodes import Nodes
 from dlopt.heuristics.admission.orders import (
+    Lost,
     Placer,
     Planned,
     Refused,
+    Span,
+    State,
     Waiting,
     by_derivative,
     in_order,
@@ -33,6 +37,7 @@ from dlopt.heuristics.admission.plain import (
     plain_overtaking,
 )
 from dlopt.heuristics.admission.together import Together
+from dlopt.problems.admission import Chunk
 
 STRIDE = 32
 """A copy of the nodes is kept for every so many tasks in the queue."""
@@ -73,6 +78,7 @@ class Queue:
         if plain and algorithm.partition == "iit-1":
             raise NotApplicableError(f"{algorithm.name} has no plain twin")
         self.algorithm = algorithm
+        self._costs, self._ready, self._channel = costs, tuple(ready), channel
         self.waiting: list[Planned] = []
         self.sent: list[Planned] = []
         inserted = algorithm.partition == "iit"
@@ -94,6 +100,44 @@ class Queue:
         self._whole = plain or algorithm.order == "mcdf"
         self._marks: list[tuple[int, Any]] = []
         self._gone = 0
+
+    def __len__(self) -> int:
+        return len(self.waiting)
+
+    @property
+    def tasks(self) -> list[Waiting]:
+        """The tasks that wait, in the order of the plan."""
+        return [planned.task for planned in self.waiting]
+
+    def count(self, now: Any) -> int:
+        """Return how many tasks wait at an instant, if no other one is accepted."""
+        return len(self.waiting) - self._begun(now)
+
+    def placements(self, before: Any = None) -> tuple[Planned, ...]:
+        """Return where tasks were put: all, or those begun to be sent before an instant."""
+        count = None if before is None else self._begun(before)
+        return (*self.sent, *self.waiting[:count])
+
+    def served(self, before: Any = None) -> Iterator[Span]:
+        """Yield each accepted task, or each that begins to be sent before an instant."""
+        for task, place in self.placements(before):
+            yield Span(task, place.start, place.end)
+
+    def lost(self) -> list[Lost]:
+        """Return nothing: all that is planned is sent."""
+        return []
+
+    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+        """Return the chunks of `served`, in the order of transmission."""
+        return timeline.chunks(self.placer, self._costs, self._ready, self.placements(before))
+
+    def state(self, now: Any) -> State:
+        """Return what the cluster is at an instant, and what waits."""
+        sent = self.placements(now)
+        ready = timeline.free_after(self._ready, sent)
+        channel = max((place.sent for _, place in sent), default=self._channel)
+        tasks = [planned.task for planned in self.waiting[self._begun(now) :]]
+        return State(ready, max(channel, self._channel), tasks)
 
     def offer(self, new: Waiting) -> Refused | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes.

@@ -41,12 +41,15 @@ class Log:
         In the order of service.
     queued, longest : int
         Sum and maximum of how many tasks were waiting when one arrived.
+    lost : dict of int to Number
+        What was left of accepted tasks at their deadlines, and dropped.
     """
 
     accepted: list[bool] = field(default_factory=list)
     served: list[Served] = field(default_factory=list)
     queued: int = 0
     longest: int = 0
+    lost: dict[int, Any] = field(default_factory=dict)
 
 
 def execution_times(

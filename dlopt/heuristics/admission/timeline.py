@@ -43,3 +43,14 @@ def chunks(
         for _, node in taken:
             heapq.heappush(free, (placement.end, node))
     return tuple(made)
+
+
+def free_after(ready: Sequence[Any], plan: Iterable[Planned]) -> list[Any]:
+    """Return when each node is free again after placements, as `chunks` gives them nodes."""
+    free = [(instant, node) for node, instant in enumerate(ready)]
+    heapq.heapify(free)
+    for _, placement in plan:
+        taken = [heapq.heappop(free)[1] for _ in range(placement.nodes)]
+        for node in taken:
+            heapq.heappush(free, (placement.end, node))
+    return [instant for instant, _ in sorted(free, key=lambda pair: pair[1])]

@@ -1,0 +1,120 @@
+r"""What a cluster is certain to do by an instant, whatever the dispatcher sends first.
+
+Let ``m_1 <= ... <= m_N`` be when nodes can be sent to: when node and head are free, not before now.
+With ``beta = chi / (tau + chi)``,
+
+    Psi(d) = sum_k beta^(k-1) max(0, d - m_k) / (tau + chi).
+
+**Lemma.** If the dispatcher sends a part `c` that is computed by `d`, then ``c + Psi'(d) >=
+Psi(d)``, where `Psi'` is that afterwards.
+
+*Proof.* Let ``z = c (tau + chi)`` and ``v_k = d - m_k``, so that ``z <= v_1``. The node that is
+served has ``v_1 - z`` left, the others ``min(v_k, u)`` with ``u = v_1 - tau c`` or, what is the
+same, ``v_1 - (1 - beta) z``: the head is free no sooner. Let `j` of them have ``v_k > u``: those
+with ``k = 2, ..., j + 1``. A decreasing order makes the weighted sum largest, so another one bounds
+it from below: `j` times `u`, then ``v_1 - z``, then the rest unchanged. What `Psi` counts of the
+first ``j + 1`` is at most ``v_1`` each. With ``b_j = 1 + beta + ... + beta^(j-1)``, and hence
+``(1 - beta) b_j = 1 - beta^j``,
+
+    (tau + chi) (c + Psi'(d) - Psi(d)) >= z + u b_j + beta^j (v_1 - z) - v_1 b_(j+1)
+        = z (1 - (1 - beta) b_j - beta^j) + v_1 (b_j + beta^j - b_(j+1)) = 0.
+
+**Theorem.** If at every admission the work that waits and is due by `d` is at most ``Psi(d)``, for
+the deadline `d` of every task that waits, then the dispatcher misses no deadline.
+
+*Proof.* While work due by `d` waits, the earliest deadline is sent first, so that each part that
+is sent is computed by `d`, and what is left stays at most ``Psi(d)`` by the lemma. Something is
+sent as soon as ``m_1`` has come, so time alone changes nothing. If some of it still waited at `d`,
+it would exceed ``Psi(d) = 0``. A later arrival with a later deadline does not count; one with an
+earlier deadline is admitted only if the work does not exceed ``Psi(d)`` with it.
+
+The paper's own proof (Mamat 2011, 6.2.4) fails where it says that all that was admitted is done by
+`d` (before (6.5)): a part of a task with a later deadline that was sent before holds its node.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from typing import Any
+
+from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
+
+
+class Outlook:
+    """`Psi` of a dispatcher as it stands.
+
+    Parameters
+    ----------
+    tau, chi : Number
+        Not both 0.
+    nodes : int
+
+    Attributes
+    ----------
+    slope : Number
+        Of `Psi` beyond the last ``m_k``: loads by time.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from dlopt.heuristics.admission.fast.dispatcher import Line
+    >>> costs = (Fraction(1), Fraction(1), Fraction(0), Fraction(0))
+    >>> outlook = Outlook(*costs[:2], nodes=2)
+    >>> outlook.look(Dispatcher(costs, [0, 1], 0, 0, Line()))
+    >>> [str(outlook.load(d)) for d in (1, 2, 3)]
+    ['1/2', '5/4', '2']
+    """
+
+    def __init__(self, tau: Any, chi: Any, nodes: int) -> None:
+        self.unit = tau + chi
+        beta = chi / self.unit
+        weights = accumulate(range(nodes - 1), lambda weight, _: weight * beta, initial=beta**0)
+        self.sums = list(accumulate(weights, initial=beta * 0))
+        """Sums of the first weights: of none, of one, ..."""
+        self.slope = self.sums[-1] / self.unit
+        self._version: tuple[int, int] | None = None
+        self._times: list[Any] = []
+        self._sums: list[Any] = []
+        self._tails: list[Any] = []
+        self._base: Any = None
+        self._first = 0
+
+    def execution_time(self, load: Any) -> Any:
+        """Return the time that a load takes on all nodes. Source: Mamat 2011, (6.1)."""
+        return load / self.slope
+
+    def look(self, cluster: Dispatcher) -> None:
+        """Look at a cluster as it is.
+
+        Complexity: O(log g), or O(g) if something was sent since; `g` as in `Dispatcher`.
+        """
+        version = id(cluster), cluster.version
+        if version != self._version:
+            self._version, self._times = version, cluster.times
+            self._sums = [self.sums[n] for n in accumulate(cluster.counts, initial=0)]
+            parts = [
+                time * (above - below)
+                for time, below, above in zip(
+                    cluster.times, self._sums, self._sums[1:], strict=False
+                )
+            ]
+            self._tails = [*accumulate(reversed(parts), initial=0 * self.unit)][::-1]
+        self._base = cluster.base
+        self._first = bisect_right(self._times, self._base)
+
+    def load(self, instant: Any) -> Any:
+        """Return what the cluster is certain to do by an instant."""
+        if instant <= self._base:
+            return 0 * self.unit
+        first, last = self._first, bisect_left(self._times, instant)
+        time = (instant - self._base) * self._sums[first]
+        if last > first:
+            time += instant * (self._sums[last] - self._sums[first])
+            time -= self._tails[first] - self._tails[last]
+        return time / self.unit
+
+    @property
+    def debt(self) -> Any:
+        """By how much `Psi` beyond the last ``m_k`` is less than ``slope d``."""
+        return (self._base * self._sums[self._first] + self._tails[self._first]) / self.unit

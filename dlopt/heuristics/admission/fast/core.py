@@ -1,0 +1,163 @@
+"""Admission test and dispatcher together: what `dlopt.Admission` and the simulator run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dlopt.errors import MissingExtraError
+from dlopt.heuristics.admission.fast.certain import Outlook
+from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Sent, chunks, free_after
+from dlopt.heuristics.admission.fast.literal import AsPrinted
+from dlopt.heuristics.admission.fast.naming import Fast
+from dlopt.heuristics.admission.fast.proven import Controller, Logarithmic, Plain, Replay, Store
+from dlopt.heuristics.admission.fast.tree import Tree
+from dlopt.heuristics.admission.orders import Lost, Refused, Span, State, Waiting
+from dlopt.problems.admission import Chunk
+
+
+class FastCore:
+    """Tasks that wait to be sent, and those that were sent.
+
+    Parameters
+    ----------
+    algorithm : Fast
+    costs : tuple of Number
+        ``(tau, chi, theta_cm, theta_cp)``, all in one field; the set-up costs must be 0.
+    ready : sequence of Number, shape (nodes,)
+        When each node becomes free.
+    channel : Number
+        When the head becomes free.
+    now : Number
+    plain : bool, default False
+        Look at every task that waits.
+    compiled : bool, default False
+        Let compiled code look at those that wait; for floats. Decisions are the same.
+
+    Raises
+    ------
+    MissingExtraError
+        If there is no compiler to ask.
+    """
+
+    def __init__(
+        self,
+        algorithm: Fast,
+        costs: tuple[Any, ...],
+        ready: Sequence[Any],
+        channel: Any,
+        now: Any,
+        *,
+        plain: bool = False,
+        compiled: bool = False,
+    ) -> None:
+        self.algorithm, self.ready = algorithm, tuple(ready)
+        self.controller = _controller(algorithm, costs, len(ready), plain, compiled)
+        self.cluster = Dispatcher(costs, ready, channel, now, self.controller)
+        self._batch = now
+
+    def __len__(self) -> int:
+        return len(self.controller)
+
+    @property
+    def tasks(self) -> list[Waiting]:
+        """The tasks of which something waits, in the order of their deadlines."""
+        self.cluster.roll_back()
+        return [entry.task for entry in self.controller]
+
+    def offer(self, new: Waiting) -> Refused | None:
+        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        now, events = new.arrival, self.algorithm.events
+        if now < self.cluster.clock:
+            self.cluster.roll_back()
+        first = events == "dispatch-first" and now > self._batch
+        self.cluster.run(now, inclusive=first or events == "one-by-one")
+        refused = self.controller.offer(new, self.cluster)
+        if refused is None:
+            self._batch = now
+            self.cluster.commit()
+        return refused
+
+    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
+        """Take in tasks that were promised before, into an empty queue."""
+        for task in sorted(tasks):
+            refused = self.controller.offer(task._replace(arrival=now), self.cluster)
+            if refused is not None:
+                return refused
+        return None
+
+    def advance(self, now: Any) -> None:
+        """Send what was to be sent before an instant."""
+        if now < self.cluster.clock:
+            self.cluster.roll_back()
+        self.cluster.run(now)
+        self.cluster.commit()
+
+    def count(self, now: Any) -> int:
+        """Return how many tasks wait at an instant, if no other one is accepted."""
+        if now < self.cluster.clock:
+            self.cluster.roll_back()
+        self.cluster.run(now)
+        return len(self.controller)
+
+    def served(self, before: Any = None) -> Iterator[Span]:
+        """Yield each accepted task, or what is sent of it before an instant."""
+        spans: dict[int, Span] = {}
+        for task, _, start, _, end in self._sent(before):
+            span = spans.get(task.key[1])
+            if span is None:
+                spans[task.key[1]] = Span(task, start, end)
+            elif end > span.end:
+                spans[task.key[1]] = span._replace(end=end)
+        yield from spans.values()
+
+    def lost(self) -> list[Lost]:
+        """Return what accepted tasks have left at their deadlines, and what is dropped."""
+        self.cluster.run()
+        lost = self.cluster.lost.copy()
+        self.cluster.roll_back()
+        return lost
+
+    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+        """Return the chunks of `served`, in the order of transmission."""
+        return tuple(chunks(self.ready, self._sent(before)))
+
+    def state(self, now: Any) -> State:
+        """Return what the cluster is at an instant, and what waits."""
+        ready = free_after(self.ready, self._sent(now))
+        self.count(now)
+        tasks = [entry.task._replace(load=entry.rest) for entry in self.controller]
+        return State(ready, self.cluster.head, tasks)
+
+    def _sent(self, before: Any) -> list[Sent]:
+        """Return what is sent if no other task is accepted: all of it, or until an instant."""
+        if before is not None and before < self.cluster.clock:
+            self.cluster.roll_back()
+        self.cluster.run(before)
+        sent = self.cluster.sent.copy()
+        self.cluster.roll_back()
+        return sent
+
+
+def _controller(
+    algorithm: Fast, costs: tuple[Any, ...], nodes: int, plain: bool, compiled: bool
+) -> Controller:
+    test, outlook = algorithm.test, Outlook(costs[0], costs[1], nodes)
+    if test == "replay":
+        return Replay()
+    if test == "r1" or test == "r2":
+        clipped = test == "r2"
+        if plain:
+            return Plain(outlook, clipped)
+        return Logarithmic(outlook, clipped, _blocks() if compiled else Tree())
+    if test == "r0":
+        return AsPrinted("chunk", algorithm.reset, True, outlook)
+    return AsPrinted(test, algorithm.reset, False, outlook)
+
+
+def _blocks() -> Store:
+    try:
+        from dlopt.heuristics.admission.fast.kernel import Blocks
+    except ImportError as error:
+        raise MissingExtraError("numba", "fast") from error
+    return Blocks()

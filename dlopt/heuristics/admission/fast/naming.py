@@ -1,0 +1,103 @@
+"""The algorithms of chapter 6 by their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.fast.literal import Reset
+
+Test: TypeAlias = Literal["waiting", "edf", "dispatched", "chunk", "r0", "r1", "r2", "replay"]
+Events: TypeAlias = Literal["arrivals-first", "one-by-one", "dispatch-first"]
+
+_STEM = "fast-edf-iit"
+_NAMES: dict[str, Test] = {
+    _STEM: "r2",
+    f"{_STEM}-r0": "r0",
+    f"{_STEM}-r1": "r1",
+    f"{_STEM}-replay": "replay",
+    f"{_STEM}:literal-waiting": "waiting",
+    f"{_STEM}:literal-edf": "edf",
+    f"{_STEM}:literal-dispatched": "dispatched",
+    f"{_STEM}:literal-chunk": "chunk",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fast:
+    """FAST-EDF-IIT with one of its admission tests.
+
+    Parameters
+    ----------
+    test : {"r2", "r1", "r0", "replay", "waiting", "edf", "dispatched", "chunk"}
+        See `dlopt.heuristics.admission.fast.proven` and `literal`.
+    reset : {"idle", "running", "never"}
+        Of the readings: when the task that was sent last is forgotten.
+    events : {"arrivals-first", "one-by-one", "dispatch-first"}
+        What comes first at one instant: all arrivals; each arrival, and then what can be sent; or
+        what can be sent, and then all arrivals.
+
+    Examples
+    --------
+    >>> Fast.parse("fast-edf-iit").test, Fast("chunk").name
+    ('r2', 'fast-edf-iit:literal-chunk')
+    """
+
+    test: Test = "r2"
+    reset: Reset = "idle"
+    events: Events = "arrivals-first"
+
+    control: ClassVar[bool] = True
+    order: ClassVar[str] = "edf"
+
+    def __post_init__(self) -> None:
+        for choice, known in (("test", Test), ("reset", Reset), ("events", Events)):
+            word = getattr(self, choice)
+            if word not in get_args(known):
+                words = ", ".join(get_args(known))
+                raise NotApplicableError(f"unknown {choice} {word!r} (known: {words})")
+
+    @classmethod
+    def parse(cls, name: str) -> Fast | None:
+        """Return the algorithm of a name, or None if it is none of these."""
+        test = _NAMES.get(name)
+        return None if test is None else cls(test)
+
+    @property
+    def name(self) -> str:
+        """The name that `parse` reads."""
+        return next(name for name, test in _NAMES.items() if test == self.test)
+
+    @property
+    def literal(self) -> bool:
+        """Whether it is a reading of what is printed."""
+        return ":literal" in self.name
+
+    @property
+    def from_idle(self) -> bool:
+        """Whether its test believes that the cluster was idle before the first task."""
+        return self.literal or self.test == "r0"
+
+
+@dataclass(frozen=True, slots=True)
+class Hybrid:
+    """EDF-IIT-2 while few tasks wait, FAST-EDF-IIT while many do.
+
+    Parameters
+    ----------
+    threshold : int
+        FAST-EDF-IIT decides where at least so many tasks wait.
+    """
+
+    threshold: int = 50
+
+    control: ClassVar[bool] = True
+    order: ClassVar[str] = "edf"
+    name: ClassVar[str] = "hybrid"
+
+    def __post_init__(self) -> None:
+        if type(self.threshold) is not int or self.threshold < 0:
+            raise NotApplicableError(
+                f"the threshold must be an integer, not negative, got {self.threshold!r}"
+            )
