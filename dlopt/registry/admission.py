@@ -94,6 +94,69 @@ def _streams() -> Iterator[Method]:
         )
 
 
+_EVENTS = Option(
+    "events",
+    "str",
+    "arrivals-first",
+    "what comes first at one instant: arrivals, or what can be sent",
+    choices=("arrivals-first", "one-by-one", "dispatch-first"),
+)
+_RESET = Option(
+    "reset",
+    "str",
+    "idle",
+    "when the task sent last is forgotten: the cluster is idle, it is not running, never",
+    choices=("idle", "running", "never"),
+)
+_THRESHOLD = Option(
+    "threshold", "int", 50, "how many tasks wait where the fast test takes over", least=0
+)
+_FAST = {
+    "fast-edf-iit": "R2: no plan, but what nodes are certain to do",
+    "fast-edf-iit-r0": "R0: the smallest repair of what is printed",
+    "fast-edf-iit-r1": "R1: as R2, by one line for all nodes",
+    "fast-edf-iit-replay": "EXACT: what the dispatcher would do, run to the end",
+    "fast-edf-iit:literal-waiting": "as printed: a task that comes first has no predecessor",
+    "fast-edf-iit:literal-edf": "as printed: its predecessor is one that runs",
+    "fast-edf-iit:literal-dispatched": "as printed: it is the task that left the queue last",
+    "fast-edf-iit:literal-chunk": "as printed: it is the task of the part sent last",
+}
+
+
+def _fast() -> Iterator[Method]:
+    module = "dlopt.heuristics.admission.fast.methods"
+    for name, summary in _FAST.items():
+        literal = ":" in name
+        from_idle = literal or name.endswith("r0")
+        target = name.replace("-", "_").replace(":", "_")
+        yield Method(
+            "admission",
+            name,
+            kind="heuristic",
+            source="Mamat 2011, Algorithms 6-8" + ("" if literal else ", repaired"),
+            claim="literal-unsound" if literal else "sound",
+            plan_class="single",
+            objectives=_OBJECTIVES,
+            target=f"{module}:{target}",
+            applies=f"{module}:{'from_idle' if from_idle else 'without_setup_costs'}",
+            options=(_RESET, _EVENTS) if literal else (_EVENTS,),
+            summary=summary,
+        )
+    yield Method(
+        "admission",
+        "hybrid",
+        kind="heuristic",
+        source="Mamat 2011, Algorithms 9-11, repaired",
+        claim="sound",
+        plan_class="single",
+        objectives=_OBJECTIVES,
+        target=f"{module}:hybrid",
+        applies=f"{module}:without_setup_costs",
+        options=(_THRESHOLD,),
+        summary="EDF-IIT-2 while few tasks wait, R2 while many do",
+    )
+
+
 _INSTALLMENTS = Option("installments", "int", 1, "chunks that a task may have on a node", least=1)
 _SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 _RELAX = Option(
@@ -155,4 +218,4 @@ _PROOFS = (
     ),
 )
 
-METHODS = (*_streams(), *_PROOFS)
+METHODS = (*_streams(), *_fast(), *_PROOFS)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.cores import Policy
 from dlopt.heuristics.admission.engine import Admission, PromiseError
 from dlopt.problems.admission import Instance, Solution, default_objective
 from dlopt.problems.admission import objective as worth
@@ -18,7 +19,7 @@ from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 
 def stream(
-    algorithm: str,
+    algorithm: str | Policy,
     instance: Instance,
     *,
     objective: str | None = None,

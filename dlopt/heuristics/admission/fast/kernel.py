@@ -19,7 +19,7 @@ SIZE = 256
 _DUE, _WORK, _LEVEL = range(3)
 _SUM, _ROOM = range(2)
 _COUNT, _ORDER, _FREE = range(3)
-_FOUND = 64
+FOUND = 64
 """So many tasks are returned at once."""
 
 _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
@@ -253,7 +253,7 @@ class Blocks:
     def __init__(self) -> None:
         self._entries: dict[int, Entry] = {}
         self._first: Entry | None = None
-        self._found, self._works = np.empty(_FOUND, dtype=np.int64), np.empty(_FOUND)
+        self._found, self._works = np.empty(FOUND, dtype=np.int64), np.empty(FOUND)
         self._arrays = _arrays(16)
 
     def __len__(self) -> int:
@@ -284,7 +284,7 @@ class Blocks:
                 entry = self._entries[number]
                 due = entry.task.key[0]
                 yield entry, work
-            if count < _FOUND:
+            if count < len(self._found):
                 return
             number += 1
 

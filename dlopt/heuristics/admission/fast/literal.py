@@ -142,7 +142,8 @@ class AsPrinted(Line):
         now = new.arrival
         if self.reset == "idle" and cluster.idle(now):
             self.memory = _Memory()
-        chunk, dispatched, running = self.memory
+        memory: _Memory = self.memory
+        chunk, dispatched, running = memory
         if self.reading == "edf":
             earlier = (one.task for one in running if one.end > now and key(one.task) < new.key)
             found: Estimate | None = max(earlier, key=lambda task: task.task.key, default=None)

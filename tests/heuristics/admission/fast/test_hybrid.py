@@ -1,0 +1,124 @@
+"""HYBRID: the sides change at any moment, and every promise is kept."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dlopt
+from dlopt.arithmetic import FLOATING
+from dlopt.errors import NotApplicableError
+from dlopt.heuristics.admission.cores import core_of
+from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
+from dlopt.problems.admission import Instance, Task, violations
+from dlopt.problems.cluster import Cluster
+from tests.heuristics.admission.fast.cores import core, costs, decided, streams, waiting
+from tests.heuristics.admission.fast.test_soundness import burst, instance_of
+
+
+@pytest.mark.property
+@given(streams(tasks=14), st.integers(0, 4))
+def test_switching_back_and_forth_keeps_promises_and_loses_no_task(stream, threshold):
+    nodes, tau, chi, ready, channel, tasks = stream
+    made = core(Hybrid(threshold), nodes, tau, chi, ready, channel)
+    accepted = [miss is None for miss in decided(made, tasks)]
+    assert made.lost() == []
+    named = tuple(Task(f"t{number}", *task) for number, task in enumerate(tasks))
+    instance = Instance(Cluster(nodes, tau, chi), named, ready_times=ready, channel_ready=channel)
+    engine = Admission.of(instance, Hybrid(threshold))
+    for task in named:
+        engine.submit(task)
+    plan = engine.plan()
+    assert [decision.accepted for decision in plan.decisions] == accepted
+    assert violations(instance, plan) == ()
+    assert {span.task.id for span in made.served()} == {chunk.task for chunk in made.chunks()}
+    for span in made.served():
+        parts = [chunk for chunk in made.chunks() if chunk.task == span.task.id]
+        assert span.start == min(chunk.transmission_start for chunk in parts)
+        assert span.end == max(chunk.computation_end for chunk in parts)
+
+
+def test_it_is_the_one_side_or_the_other():
+    tasks = burst(3, 600)
+    for threshold, policy in ((0, "fast-edf-iit"), (10**6, "edf-iit-2")):
+        engines = [Admission(Cluster(12, 0.25, 9.0), one) for one in (Hybrid(threshold), policy)]
+        for engine in engines:
+            for index, task in enumerate(tasks):
+                engine.submit(Task(f"t{index}", *task))
+        assert engines[0].plan() == engines[1].plan()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_long_stream_switches_often(compiled):
+    tasks, switched, was = burst(4, 1500), 0, False
+    engine = Admission(Cluster(12, 0.25, 9.0), Hybrid(6), compiled=compiled)
+    for index, task in enumerate(tasks):
+        engine.submit(Task(f"t{index}", *task))
+        switched += engine._queue.fast != was
+        was = engine._queue.fast
+    assert switched > 20
+    plan = engine.plan()
+    assert violations(instance_of(engine, tasks), plan, FLOATING) == ()
+    assert len(engine._queue) == len(engine._queue.tasks)
+
+
+def test_what_the_fast_test_cannot_keep_stays_planned():
+    """A plan for two tasks is tight, and what nodes are certain to do is less."""
+    tasks = [(0, 4, 20), (0, 2, 4), (0, 1, 20)]
+    made = core(Hybrid(1), 2, 1, 1, ready=[0, 3])
+    said = decided(made, tasks)
+    assert said[0] is None
+    for number, task in enumerate(tasks[1:], start=5):
+        made.offer(waiting(number, *task))
+    assert made.lost() == []
+
+
+def test_a_state_is_handed_over():
+    made = core(Hybrid(2), 2, 1, 1)
+    decided(made, [(0, 2, 9), (0, 2, 12), (0, 2, 30)])
+    assert made.fast
+    assert made.count(0) == 3
+    made.advance(1)
+    state = made.state(1)
+    assert sum(task.load for task in state.tasks) < 6
+    assert max(state.ready) > 1
+    again = core(Hybrid(2), 2, 1, 1, state.ready, state.channel)
+    assert again.restore(state.tasks, 1) is None
+    assert len(again) == len(state.tasks)
+
+
+def test_what_it_is_not_for():
+    with pytest.raises(NotApplicableError, match="threshold"):
+        Hybrid(-1)
+    with pytest.raises(NotApplicableError, match="unknown test"):
+        Fast("r3")
+    with pytest.raises(NotApplicableError, match="set-up costs"):
+        Admission(Cluster(2, 1, 1, theta_cm=1), "hybrid")
+    with pytest.raises(NotApplicableError, match="cost nothing"):
+        core_of(Fast(), costs(0, 0), [0], 0, 0)
+    with pytest.raises(NotApplicableError, match="busy"):
+        Admission(Cluster(2, 1, 1), "fast-edf-iit-r0", ready_times=[0, 1])
+    with pytest.raises(NotApplicableError, match="no places"):
+        Admission(Cluster(2, 1, 1), "fast-edf-iit").placements()
+
+
+def test_instances_that_methods_do_not_apply_to():
+    setup = dlopt.read("instances/admission/setup-costs.json")
+    for name in ("fast-edf-iit", "fast-edf-iit:literal-edf", "hybrid"):
+        with pytest.raises(NotApplicableError, match="set-up costs"):
+            dlopt.solve(setup, name)
+    busy = dlopt.read("instances/admission/as-it-stands.json")
+    with pytest.raises(NotApplicableError, match="busy"):
+        dlopt.solve(busy, "fast-edf-iit-r0")
+    differ = dlopt.read("instances/admission/nodes-that-differ.json")
+    with pytest.raises(NotApplicableError, match="differ"):
+        dlopt.solve(differ, "hybrid")
+
+
+def test_a_state_that_cannot_be_kept_is_unknown():
+    cluster = Cluster(1, tau=1, chi=1)
+    tasks = (Task("a", 0, 3, 4), Task("b", 5, 1, 9))
+    for name in ("fast-edf-iit", "hybrid"):
+        result = dlopt.solve(Instance(cluster, tasks, now=2), name)
+        assert result.status == "unknown"
+        assert "promise to a" in result.reason

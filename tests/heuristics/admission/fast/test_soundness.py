@@ -1,0 +1,196 @@
+"""The repairs keep every promise, in every order of events; the fast tests decide as the plain."""
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from dlopt.arithmetic import FLOATING
+from dlopt.heuristics.admission.cores import parse
+from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
+from dlopt.problems.admission import Instance, Task, violations
+from dlopt.problems.cluster import Cluster
+from tests.heuristics.admission.fast.cores import (
+    EVENTS,
+    READINGS,
+    SOUND,
+    core,
+    decided,
+    prices,
+    streams,
+    waiting,
+)
+
+
+@pytest.mark.property
+@pytest.mark.parametrize("test", SOUND)
+@given(streams(), st.sampled_from(EVENTS))
+def test_no_task_misses(test, stream, events):
+    nodes, tau, chi, ready, channel, tasks = stream
+    if test == "r0":
+        ready, channel = [0] * nodes, 0
+    made = core(Fast(test, events=events), nodes, tau, chi, ready, channel)
+    accepted = [miss is None for miss in decided(made, tasks)]
+    assert made.lost() == []
+    done = {f"t{number}": tasks[number][1] for number, yes in enumerate(accepted) if yes}
+    for chunk in made.chunks():
+        done[chunk.task] -= chunk.load
+    assert not any(done.values())
+
+
+@pytest.mark.property
+@pytest.mark.parametrize("test", ["r1", "r2"])
+@given(streams(tasks=14), st.sampled_from(EVENTS))
+def test_sums_in_a_tree_decide_as_one_by_one(test, stream, events):
+    nodes, tau, chi, ready, channel, tasks = stream
+    policy = Fast(test, events=events)
+    made = [core(policy, nodes, tau, chi, ready, channel, plain=plain) for plain in (False, True)]
+    assert decided(made[0], tasks) == decided(made[1], tasks)
+    assert made[0].chunks() == made[1].chunks()
+
+
+@pytest.mark.property
+@given(streams())
+def test_what_is_refused_by_replay_cannot_be_kept_and_r1_refuses_more(stream):
+    """Of one arrival at one state: R1 admits no more than R2, and that no more than EXACT."""
+    nodes, tau, chi, ready, channel, tasks = stream
+    made = core(Fast("r1"), nodes, tau, chi, ready, channel)
+    for number, task in enumerate(tasks):
+        new = waiting(number, *task)
+        state = made.state(new.arrival)
+        others = [
+            core(Fast(test), nodes, tau, chi, state.ready, state.channel) for test in SOUND[2:]
+        ]
+        said = []
+        for other in others:
+            other.cluster.clock = new.arrival
+            assert other.restore(state.tasks, new.arrival) is None
+            said.append(other.offer(new) is None)
+        r1 = made.offer(new) is None
+        assert [r1, *said] == sorted([r1, *said])
+
+
+def burst(seed, tasks=2500, number=float):
+    """Return a stream that lets a queue grow and shrink again, with some rejections."""
+    draw, made, now = random.Random(seed), [], 0.0
+    for index in range(tasks):
+        crowd = 0.5 if index % 100 < 60 else 15.0
+        now += draw.expovariate(1) * crowd
+        load = draw.randint(1, 60) / 4
+        made.append((number(now), number(load), number(load * draw.uniform(2, 60))))
+    return made
+
+
+@pytest.mark.parametrize("test", ["r1", "r2"])
+@pytest.mark.parametrize("seed", range(3))
+def test_long_streams_in_floats_are_decided_alike(test, seed):
+    tasks = burst(seed)
+    said = []
+    for options in ({"plain": True}, {}, {"compiled": True}):
+        engine = Admission(Cluster(12, 0.25, 9.0), Fast(test), **options)
+        for index, task in enumerate(tasks):
+            engine.submit(Task(f"t{index}", *task))
+        said.append([decision.accepted for decision in engine.decisions])
+        found = violations(instance_of(engine, tasks), engine.plan(), FLOATING)
+        assert found == ()
+    assert said[0] == said[1] == said[2]
+    assert 0.1 < sum(said[0]) / len(tasks) < 0.95
+
+
+def instance_of(engine, tasks):
+    return Instance(engine.cluster, tuple(Task(f"t{i}", *task) for i, task in enumerate(tasks)))
+
+
+class Promises(RuleBasedStateMachine):
+    """Submissions and time, in any order; the plan is valid at all times, in exact numbers."""
+
+    @initialize(
+        price=prices(),
+        nodes=st.integers(1, 4),
+        policy=st.one_of(
+            st.builds(Fast, st.sampled_from(SOUND), events=st.sampled_from(EVENTS)),
+            st.builds(Hybrid, st.integers(0, 3)),
+        ),
+    )
+    def start(self, price, nodes, policy):
+        self.cluster = Cluster(nodes, *price)
+        self.head = Admission(self.cluster, policy)
+        self.tasks = []
+
+    @rule(
+        gap=st.sampled_from([0, 0, 1, 3]),
+        load=st.integers(1, 6),
+        slack=st.integers(2, 40),
+    )
+    def submit(self, gap, load, slack):
+        before = self.head.plan(), self.head.waiting, self.head.now
+        work = self.cluster.tau_of(0) + self.cluster.chi_of(0)
+        deadline = Fraction(load * work * slack, 8)
+        task = Task(f"t{len(self.tasks)}", self.head.now + gap, load, deadline)
+        if not self.head.submit(task).accepted:
+            plan = self.head.plan()
+            assert plan.chunks == before[0].chunks
+            assert (self.head.waiting, self.head.now) == before[1:]
+        self.tasks.append(task)
+
+    @rule(step=st.integers(0, 9))
+    def advance(self, step):
+        chunks = self.head.plan().chunks
+        self.head.advance(self.head.now + step)
+        assert sorted(self.head.plan().chunks, key=str) == sorted(chunks, key=str)
+
+    @invariant()
+    def nothing_is_broken(self):
+        if getattr(self, "tasks", None):
+            instance = Instance(self.cluster, tuple(sorted(self.tasks, key=lambda t: t.arrival)))
+            plan = self.head.plan()
+            assert violations(instance, plan) == ()
+            served = {chunk.task for chunk in plan.chunks}
+            assert served == {d.task for d in plan.decisions if d.accepted}
+
+
+TestPromises = pytest.mark.property(Promises.TestCase)
+
+
+def test_of_simultaneous_tasks_none_is_lost():
+    engine = Admission(Cluster(3, 1, 2), "fast-edf-iit")
+    for index in range(400):
+        engine.submit(Task(f"t{index}", 0, 1, 40 + index))
+    plan = engine.plan()
+    accepted = {decision.task for decision in plan.decisions if decision.accepted}
+    assert {chunk.task for chunk in plan.chunks} == accepted
+    assert len(accepted) > 100
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_what_a_reading_misses_is_told_by_the_rules(reading):
+    tasks = burst(5, 400)
+    engine = Admission(Cluster(12, 0.25, 9.0), Fast(reading))
+    for index, task in enumerate(tasks):
+        engine.submit(Task(f"t{index}", *task))
+    kinds = {v.kind for v in violations(instance_of(engine, tasks), engine.plan(), FLOATING)}
+    assert kinds <= {"load-not-conserved"}
+
+
+def test_an_earlier_submission_after_a_rejection_finds_what_was_then():
+    engine = Admission(Cluster(1, 1, 1), "fast-edf-iit")
+    engine.submit(Task("a", 0, 4, 20))
+    assert not engine.submit(Task("late", 9, 9, 10)).accepted
+    assert engine.waiting == ("a",)
+    assert engine.submit(Task("b", 0, 1, 3)).accepted
+    assert [chunk.task for chunk in engine.plan().chunks] == ["b", "a"]
+    engine.advance(1)
+    assert engine.waiting == ("a",)
+
+
+def test_names_and_choices():
+    for name in ("fast-edf-iit", "fast-edf-iit:literal-edf", "hybrid"):
+        assert parse(name).name == name
+        assert parse(parse(name)) == parse(name)
+    assert not Fast("r2").from_idle
+    assert Fast("r0").from_idle
+    assert Fast("edf").from_idle
