@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from benchmarks.papers.claims import CLAIMS
-from benchmarks.papers.experiments import EXPERIMENTS, LOADS, VARIANTS, WITHOUT, Results
+from benchmarks.papers.experiments import EXPERIMENTS, VARIANTS, WITHOUT, Results
 from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
 
 _HERE = Path(__file__).parent
@@ -33,7 +33,7 @@ def draw(name: str, results: Results, path: Path, note: str) -> None:
         for setting in experiment.settings:
             for method in experiment.methods:
                 spots = []
-                for load in LOADS:
+                for load in experiment.loads:
                     found = results.points[setting, method, load].estimate(measure)
                     if found is not None:
                         spots.append(Spot(load, found.mean, found.half_width))

@@ -40,7 +40,7 @@ def below(
         pairs = [
             (setting, load, results.mean(one, load, measure, setting))
             for setting in chosen
-            for load in LOADS
+            for load in results.experiment.loads
         ]
         gaps = [results.mean(other, load, measure, s) - mean for s, load, mean in pairs]
         good = [gap >= -EPSILON for gap in gaps]
@@ -137,6 +137,41 @@ def steady(method: str, within: float) -> Callable[[Results], Verdict]:
     return test
 
 
+def equal(one: str, other: str) -> Callable[[Results], Verdict]:
+    """Return a test: two methods reject the same at every load."""
+
+    def test(results: Results) -> Verdict:
+        loads = results.experiment.loads
+        gaps = [results.mean(one, load) - results.mean(other, load) for load in loads]
+        same = sum(abs(gap) <= EPSILON for gap in gaps)
+        word = "holds" if same == len(gaps) else "only" if same else "does not"
+        return Verdict(
+            word, f"{same} of {len(gaps)} points, largest {_points([max(gaps, key=abs)])}"
+        )
+
+    return test
+
+
+def saturates(
+    methods: tuple[str, ...], beyond: float, within: float
+) -> Callable[[Results], Verdict]:
+    """Return a test: beyond a load, utilization moves by no more than so much."""
+
+    def test(results: Results) -> Verdict:
+        spans = []
+        for method in methods:
+            loads = (load for load in results.experiment.loads if load > beyond)
+            means = [results.mean(method, load, "utilization") for load in loads]
+            spans.append(max(means) - min(means))
+        told = ", ".join(
+            f"{method}: by {100 * span:.1f} points"
+            for method, span in zip(methods, spans, strict=True)
+        )
+        return Verdict("holds" if max(spans) <= within else "does not", told)
+
+    return test
+
+
 def _falls(numbers: list[float]) -> bool:
     return all(later <= earlier + EPSILON for earlier, later in pairwise(numbers))
 
@@ -213,6 +248,34 @@ CLAIMS = (
         "4.10-4.12",
         "MWF uses the cluster less than EDF",
         above("edf-opr-mn", "mwf-opr-mn", "utilization"),
+    ),
+    Claim("6.10", "EDF-IIT-2 rejects less than FAST-EDF-IIT", below("edf-iit-2", "fast-edf-iit")),
+    Claim("6.10", "FAST-EDF-IIT rejects less than EDF-IIT-1", below("fast-edf-iit", "edf-iit-1")),
+    Claim(
+        "6.10",
+        "EDF-IIT-2 uses the cluster more than FAST-EDF-IIT",
+        above("edf-iit-2", "fast-edf-iit", "utilization"),
+    ),
+    Claim(
+        "6.10",
+        "FAST-EDF-IIT uses the cluster more than EDF-IIT-1",
+        above("fast-edf-iit", "edf-iit-1", "utilization"),
+    ),
+    Claim("6.17", "HYBRID decides as EDF-IIT-2 where few tasks wait", equal("hybrid", "edf-iit-2")),
+    Claim(
+        "6.18",
+        "with many waiting, HYBRID rejects less than FAST-EDF-IIT",
+        below("hybrid", "fast-edf-iit"),
+    ),
+    Claim(
+        "6.18",
+        "with many waiting, EDF-IIT-2 rejects less than FAST-EDF-IIT",
+        below("edf-iit-2", "fast-edf-iit"),
+    ),
+    Claim(
+        "6.18",
+        "beyond load 1 the utilization saturates",
+        saturates(("edf-iit-2", "fast-edf-iit", "hybrid"), 1.0, 0.02),
     ),
     Claim("R4", "MCDF rejects less than FIFO-AN", below("mcdf", "fifo-opr-an")),
     Claim("R4", "MCDF rejects less than EDF-AN", below("mcdf", "edf-opr-an")),

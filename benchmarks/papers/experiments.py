@@ -9,6 +9,9 @@ from typing import Any
 from dlopt.simulation import Point, simulate_many
 
 LOADS = tuple(number / 10 for number in range(1, 11))
+HEAVY = tuple(number / 2 for number in range(1, 11))
+_PRINTED = {"fast-edf-iit": "fast-edf-iit:literal-dispatched", "hybrid": "hybrid"}
+"""What is printed has a name of its own, or is not there."""
 VARIANTS = {"sound": "", "as printed": ":literal"}
 """The default algorithms, and those that let tasks share the channel."""
 
@@ -35,6 +38,7 @@ class Experiment:
         Other parameters that differ from the family's.
     measures : tuple of str
         What the paper draws.
+    loads : tuple of float
     """
 
     paper: str
@@ -45,6 +49,7 @@ class Experiment:
     settings: tuple[Any, ...] = (None,)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     measures: tuple[str, ...] = ("reject_ratio", "utilization")
+    loads: tuple[float, ...] = LOADS
 
     def parameters(self, setting: Any) -> dict[str, Any]:
         """Return what the family is given under a setting; set-up costs vary together."""
@@ -56,23 +61,29 @@ class Experiment:
 
     def run(self, variant: str, seeds: int, horizon: float, processes: int) -> Results:
         """Simulate everything, for one of the `VARIANTS`."""
-        suffix = VARIANTS[variant]
-        names = [m if m.endswith("-anna") else m + suffix for m in self.methods]
+        names = {_named(method, VARIANTS[variant]): method for method in self.methods}
         points: dict[tuple[Any, str, float], Point] = {}
         for setting in self.settings:
             found = simulate_many(
                 self.family,
-                names,
-                loads=LOADS,
+                list(names),
+                loads=self.loads,
                 seeds=range(seeds),
                 processes=processes,
                 parameters={"horizon": horizon, **self.parameters(setting)},
             )
             for point in found:
-                method = point.method.removesuffix(":literal")
-                load = min(LOADS, key=lambda known: abs(known - (point.system_load or 0)))
+                method = names[point.method]
+                load = min(self.loads, key=lambda known: abs(known - (point.system_load or 0)))
                 points[setting, method, load] = point
         return Results(self, variant, points)
+
+
+def _named(method: str, suffix: str) -> str:
+    """Return the name of a method, sound or as printed."""
+    if not suffix or method.endswith("-anna"):
+        return method
+    return _PRINTED.get(method, method + suffix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,7 @@ class Results:
 _EDF = ("edf-opr-mn", "edf-epr-mn", "edf-opr-an", "edf-epr-an")
 _ORDERS = ("fifo-opr-mn", "edf-opr-mn", "mwf-opr-mn")
 _FREE = {"theta_cm": 0, "theta_cp": 0}
+_SIX = {**_FREE, "nodes": 64}
 _REPORT = ("mcdf", "fifo-opr-an", "fifo-opr-mn", "edf-opr-an", "edf-opr-mn")
 
 EXPERIMENTS = {
@@ -111,6 +123,20 @@ EXPERIMENTS = {
         CHAPTER, "4.9b", "mamat4", ("edf-opr-mn", "edf-opr-an"), "dc_ratio", (2, 4, 6, 10)
     ),
     "4.10-4.12": Experiment(CHAPTER, "4.10-4.12", "mamat4", _ORDERS, "tau", (1, 10, 20)),
+    "6.10": Experiment(
+        CHAPTER, "6.10", "mamat4", ("edf-iit-1", "edf-iit-2", "fast-edf-iit"), fixed=_SIX
+    ),
+    "6.17": Experiment(
+        CHAPTER, "6.17", "mamat4", ("edf-iit-2", "fast-edf-iit", "hybrid"), fixed=_SIX
+    ),
+    "6.18": Experiment(
+        CHAPTER,
+        "6.18",
+        "mamat4",
+        ("edf-iit-2", "fast-edf-iit", "hybrid"),
+        fixed={**_SIX, "dc_ratio": 100},
+        loads=HEAVY,
+    ),
     "R4": Experiment(REPORT, "4", "lin5", _REPORT, measures=("reject_ratio",)),
     "R5": Experiment(REPORT, "5", "lin5", ("fifo-anna", "edf-anna"), measures=("miss_ratio",)),
     "R6-R9": Experiment(
@@ -129,7 +155,7 @@ EXPERIMENTS = {
 EXPERIMENTS |= {
     f"{name}{WITHOUT}": replace(it, figures=f"{it.figures}{WITHOUT}", fixed=_FREE)
     for name, it in EXPERIMENTS.items()
-    if it.paper == CHAPTER
+    if it.paper == CHAPTER and it.figures.startswith("4")
 }
 """All of them; those of the chapter without set-up costs, too.
 

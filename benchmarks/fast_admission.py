@@ -1,0 +1,234 @@
+"""Speed of FAST-EDF-IIT with many tasks waiting: ``python -m benchmarks.fast_admission``."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+from statistics import mean, median, quantiles
+from typing import Any
+
+from benchmarks.measure import Report, run
+from dlopt.heuristics.admission.cores import Core, Policy, parse
+from dlopt.heuristics.admission.fast.certain import Outlook
+from dlopt.heuristics.admission.fast.core import FastCore
+from dlopt.heuristics.admission.fast.hybrid import HybridCore
+from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
+from dlopt.heuristics.admission.orders import Waiting
+from dlopt.heuristics.admission.queue import Queue
+
+COSTS = (1.0, 1000.0, 0.0, 0.0)
+LOAD, BUSY = 1000.0, 1e6
+LITERAL, R2 = "fast-edf-iit:literal-dispatched", "fast-edf-iit"
+FIRST, LAST = 3_000, 17_000
+ROUNDS = 5
+
+
+def tasks(count: int, nodes: int, seed: int = 0) -> list[Waiting]:
+    """Return tasks that all wait until the cluster, busy until `BUSY`, is free, and all fit.
+
+    Loads are exponential with mean 1000, arrivals 0.001 apart; deadlines are uniform from once to
+    twice as late, from `BUSY` on, as all nodes need for all tasks one by one.
+    """
+    rng = random.Random(f"{count}/{nodes}/{seed}")
+    loads = [rng.expovariate(1 / LOAD) for _ in range(count)]
+    needed = Outlook(*COSTS[:2], nodes=nodes).execution_time(sum(loads))
+    made = []
+    for number, load in enumerate(loads):
+        deadline = BUSY + rng.uniform(1.01, 2.0) * needed
+        made.append(Waiting((deadline, number), str(number), 1e-3 * number, load, deadline))
+    return made
+
+
+def core(name: str, nodes: int, plain: bool = False, compiled: bool = False) -> Core:
+    """Return an empty core on nodes that are busy until `BUSY`."""
+    policy: Policy = Hybrid(500) if name == "hybrid" else parse(name)
+    ready = [BUSY] * nodes
+    if isinstance(policy, Fast):
+        return FastCore(policy, COSTS, ready, 0.0, 0.0, plain=plain, compiled=compiled)
+    if isinstance(policy, Hybrid):
+        return HybridCore(policy, COSTS, ready, 0.0, 0.0, compiled=compiled)
+    return Queue(policy, COSTS, ready, 0.0, plain=plain)
+
+
+def spent(made: Core, arriving: list[Waiting]) -> list[float]:
+    """Return the seconds that each decision takes; all tasks must be admitted."""
+    seconds = []
+    for task in arriving:
+        begun = time.perf_counter()
+        refused = made.offer(task)
+        seconds.append(time.perf_counter() - begun)
+        if refused is not None:
+            raise RuntimeError(f"the queue is not feasible: {refused}")
+    return seconds
+
+
+def after(name: str, nodes: int, waiting: int, count: int, plain: bool = False) -> list[float]:
+    """Return the seconds of decisions with so many tasks waiting, all taken in at once before."""
+    drawn = tasks(waiting + count, nodes)
+    made = core(name, nodes, plain=plain)
+    now = drawn[waiting].arrival
+    if made.restore(drawn[:waiting], now) is not None:
+        raise RuntimeError(f"{name}: the queue is not feasible")
+    return spent(made, [task._replace(arrival=now) for task in drawn[waiting:]])
+
+
+def _micro(seconds: list[float]) -> tuple[float, float]:
+    """Return median and 99th percentile in microseconds."""
+    return 1e6 * median(seconds), 1e6 * quantiles(seconds, n=100)[98]
+
+
+def bursts(report: Report) -> None:
+    """Table 1: the first 3,000 tasks, and 14,000 more, all admitted."""
+    variants: dict[str, Callable[[int], Core]] = {
+        "as printed, O(n)": lambda nodes: core(LITERAL, nodes),
+        "R2, O(n)": lambda nodes: core(R2, nodes, plain=True),
+        "R2, logarithmic": lambda nodes: core(R2, nodes),
+        "R2, compiled": lambda nodes: core(R2, nodes, compiled=True),
+    }
+    report.table(
+        "1. Microseconds per decision, all tasks admitted",
+        *("test, nodes", "first 3,000", "99 %", "3,000 to 17,000", "99 %", "burst, s"),
+    )
+    spent(core(R2, 8, compiled=True), tasks(400, 8))  # compiles
+    totals: dict[str, list[float]] = {}
+    for nodes in (512, 4096):
+        for name, made in variants.items():
+            last = LAST if not report.quick else 2 * FIRST
+            linear = name.endswith("O(n)")
+            rounds = [
+                spent(made(nodes), tasks(last, nodes)) for _ in range(1 if linear else ROUNDS)
+            ]
+            rounds.sort(key=lambda one: sum(one[FIRST:]))
+            middle = rounds[len(rounds) // 2]
+            total = sum(middle[FIRST:])
+            totals.setdefault(name, []).append(total)
+            report.row(f"{name}, {nodes}", *_micro(middle[:FIRST]), *_micro(middle[FIRST:]), total)
+    if not report.quick:
+        for name, most in (("R2, logarithmic", 1.0), ("R2, compiled", 0.1)):
+            worst = max(totals[name])
+            report.target(
+                f"{name}: a burst of 14,000 in under {most:g} s", f"{worst:.3f} s", worst < most
+            )
+
+
+def against_planning(report: Report) -> None:
+    """Table 2: R2 against the tests that plan the queue anew."""
+    report.table(
+        "2. Microseconds per decision against EDF-IIT-2 (median)",
+        *("nodes, waiting", "R2", "groups", "straightforward", "groups / R2", "straight / R2"),
+    )
+    ratios = []
+    for nodes in (512, 4096):
+        for waiting in (3_000, 17_000):
+            if report.quick and (nodes, waiting) != (512, 3_000):
+                continue
+            fast = median(after(R2, nodes, waiting, 200))
+            groups = median(after("edf-iit-2", nodes, waiting, 9))
+            slow = None
+            if waiting == 3_000:
+                slow = median(after("edf-iit-2", nodes, waiting, 2, plain=True))
+                ratios.append(slow / fast)
+            report.row(
+                f"{nodes}, {waiting}",
+                *(1e6 * fast, 1e6 * groups, None if slow is None else 1e6 * slow),
+                *(groups / fast, None if slow is None else slow / fast),
+            )
+    least = min(ratios)
+    report.target(
+        "R2 at least 100 x faster than the straightforward EDF-IIT-2 with 3,000 waiting",
+        f"{least:.0f} x",
+        least >= 100,
+    )
+
+
+def growth(report: Report) -> None:
+    """Table 3: how a decision grows with the queue."""
+    report.table(
+        "3. R2: microseconds per decision (median) by tasks waiting, 512 nodes",
+        *("waiting", "logarithmic", "compiled", "O(n)"),
+    )
+    found: dict[tuple[int, bool], float] = {}
+    for waiting in (1_000, 4_000, 16_000, 64_000):
+        cells: list[Any] = []
+        for compiled in (False, True):
+            rounds = []
+            for seed in range(3):
+                drawn = tasks(waiting + 1_000, 512, seed)
+                made = core(R2, 512, compiled=compiled)
+                spent(made, drawn[:waiting])
+                rounds.append(median(spent(made, drawn[waiting:])))
+            found[waiting, compiled] = median(rounds)
+            cells.append(1e6 * median(rounds))
+        linear = None
+        if waiting <= 4_000:
+            drawn = tasks(waiting + 50, 512)
+            made = core(R2, 512, plain=True)
+            spent(made, drawn[:waiting])
+            linear = 1e6 * median(spent(made, drawn[waiting:]))
+        report.row(waiting, *cells, linear)
+    for compiled, name in ((False, "logarithmic"), (True, "compiled")):
+        ratio = found[64_000, compiled] / found[4_000, compiled]
+        report.target(
+            f"{name}: 64,000 waiting against 4,000: under 2 x", f"{ratio:.2f} x", ratio < 2
+        )
+
+
+def tables_of_the_chapter(report: Report) -> None:
+    """Table 4: tables 6.2 to 6.4 and figures 6.12 to 6.16 of the chapter, beside ours."""
+    names = {
+        "as printed": (LITERAL, {}),
+        "R2": (R2, {}),
+        "HYBRID (500)": ("hybrid", {}),
+        "EDF-IIT-2": ("edf-iit-2", {}),
+        "EDF-IIT-2 straightforward": ("edf-iit-2", {"plain": True}),
+        "EDF-IIT-1": ("edf-iit-1", {}),
+    }
+    printed = {
+        (512, "as printed", 300): (0.96, 1.71),
+        (512, "as printed", 1000): (4.84, 16.25),
+        (512, "as printed", 2000): (20.46, 67.24),
+        (512, "as printed", 3000): (48.87, 157.0),
+        (512, "EDF-IIT-1", 300): (410.44, 850.01),
+        (512, "EDF-IIT-1", 1000): (1321.08, 3006.01),
+        (512, "EDF-IIT-1", 2000): (3119.76, 7536.32),
+        (512, "EDF-IIT-1", 3000): (6206.91, 31173.86),
+        (512, "EDF-IIT-2 straightforward", 300): (151.32, 349.22),
+        (512, "EDF-IIT-2 straightforward", 1000): (494.07, 1034.21),
+        (512, "EDF-IIT-2 straightforward", 2000): (988.95, 2030.48),
+        (512, "EDF-IIT-2 straightforward", 3000): (1494.91, 3050.86),
+        (1024, "as printed", 300): (1.01, None),
+        (1024, "as printed", 1000): (4.90, None),
+        (1024, "as printed", 2000): (21.1, None),
+        (1024, "as printed", 3000): (50.0, None),
+        (1024, "EDF-IIT-2 straightforward", 300): (363.29, None),
+        (1024, "EDF-IIT-2 straightforward", 1000): (1545.51, None),
+        (1024, "EDF-IIT-2 straightforward", 2000): (3089.6, None),
+        (1024, "EDF-IIT-2 straightforward", 3000): (4923.91, None),
+    }
+    report.table(
+        "4. Milliseconds per decision: mean of the first n tasks, and of those after n",
+        *("test, nodes", "n", "first n", "after n", "paper: first n", "paper: after n"),
+    )
+    for nodes in (512, 1024):
+        for name, (method, options) in names.items():
+            for waiting in (300, 1000, 2000, 3000):
+                slow = name in ("EDF-IIT-2 straightforward", "EDF-IIT-1")
+                if report.quick and (slow or waiting > 300):
+                    continue
+                first: float | None = None
+                if not slow:
+                    made = core(method, nodes, **options)
+                    first = 1e3 * mean(spent(made, tasks(waiting, nodes)))
+                count = 2 if slow else 100
+                later = 1e3 * mean(after(method, nodes, waiting, count, **options))
+                told = printed.get((nodes, name, waiting), (None, None))
+                report.row(f"{name}, {nodes}", waiting, first, later, *told)
+
+
+TABLES = {1: bursts, 2: against_planning, 3: growth, 4: tables_of_the_chapter}
+
+
+if __name__ == "__main__":
+    sys.exit(run("fast_admission", TABLES))
