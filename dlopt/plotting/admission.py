@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from matplotlib.figure import Figure
 
-from dlopt.arithmetic import FLOATING, shown
+from dlopt.arithmetic import FLOATING, exact, shown
 from dlopt.errors import NotApplicableError
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.looks import (
@@ -110,8 +110,8 @@ class _Drawing:
         if self.windows:
             chart.rule(self.channel - 1)
         chart.rule(self.channel + self.lanes - 1)
-        chart.bars(WINDOW, self._windows(accepted=True))
-        chart.bars(REJECTED, self._windows(accepted=False))
+        chart.bars(WINDOW, self._windows(violations, accepted=True))
+        chart.bars(REJECTED, self._windows(violations, accepted=False))
         chart.bars(BUSY, self._busy())
         chart.bars(SENDING, self._sending())
         chart.bars(BESIDE, self._beside())
@@ -136,11 +136,15 @@ class _Drawing:
         first, last = min(instants), max(*instants, *ends)
         return first, last + (last - first or 1.0) / 40
 
-    def _windows(self, accepted: bool) -> Iterator[Bar]:
+    def _windows(self, violations: Iterable[Violation], accepted: bool) -> Iterator[Bar]:
+        missing = {v.resource: v.amount for v in violations if v.kind == "load-not-conserved"}
         for row, task in enumerate(self.windows):
             if (task.id in self.accepted) is accepted:
                 start, end = float(task.arrival), float(task.absolute_deadline)
-                yield Bar(row, start, end, f"load {shown(task.load, 4)}", self.shade[task.id])
+                text, left = f"load {shown(task.load, 4)}", missing.get(f"task {task.id}")
+                if left is not None:
+                    text += f", {shown(abs(exact(left)), 4)} {'missing' if left > 0 else 'too much'}"
+                yield Bar(row, start, end, text, self.shade[task.id])
 
     def _busy(self) -> Iterator[Bar]:
         until = {self.row[node]: free for node, free in enumerate(self.free)}
@@ -175,16 +179,23 @@ class _Drawing:
     def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
         """Yield the violations that have a place on the chart: a resource and an interval.
 
-        Those that overlap are one: the sides of many would cross out what is written there.
+        Those of a task without one have its window. Those that overlap are one: the sides of many
+        would cross out what is written there.
         """
         rows = {"channel": self.channel}
         rows |= {f"node {node}": row for node, row in self.row.items()}
         rows |= {f"task {task.id}": row for row, task in enumerate(self.windows)}
-        bars = sorted(
-            Bar(rows[broken.resource], float(broken.start), float(broken.end))
-            for broken in violations
-            if broken.resource in rows and broken.start is not None and broken.end is not None
-        )
+        windows = {
+            f"task {task.id}": (task.arrival, task.absolute_deadline) for task in self.windows
+        }
+        bars = []
+        for broken in violations:
+            start, end = broken.start, broken.end
+            if start is None and end is None:
+                start, end = windows.get(broken.resource, (None, None))
+            if broken.resource in rows and start is not None and end is not None:
+                bars.append(Bar(rows[broken.resource], float(start), float(end)))
+        bars.sort()
         joined: list[Bar] = []
         for bar in bars:
             last = joined[-1] if joined else None

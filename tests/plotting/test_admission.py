@@ -114,3 +114,12 @@ def test_a_plan_of_another_problem_is_refused() -> None:
 def test_a_plan_without_chunks_is_drawn() -> None:
     figure = plot(TWO, Solution((Decision("a", False, 0), Decision("b", False, 1)), ()))
     assert extents(figure, "rejected") == [(0, 9), (1, 3)] and "0 of 2" in texts(figure)[1]
+
+
+def test_what_is_missing_of_a_task_is_written_and_outlined() -> None:
+    decisions = tuple(Decision(task.id, True, task.arrival) for task in TWO.tasks)
+    plan = Solution(decisions, (Chunk("a", 0, 4, 0, 4, 4, 8), Chunk("b", 1, 2, 4, 6, 6, 8)))
+    wrong = tuple(v for v in violations(TWO, plan) if v.kind == "load-not-conserved")
+    figure = plot(TWO, Result(Status.UNSOUND, plan, violations=wrong))
+    assert {"load 3, 1 missing", "load 3, 1 too much"} <= set(texts(figure))
+    assert sorted(extents(figure, "violation")) == [(0, 9), (1, 3)]

@@ -16,8 +16,29 @@ from dlopt.result import NO_LIMITS, Limits, Result
 Answer = Result[Solution]
 
 
-class _Method:
-    """FAST-EDF-IIT with one admission test, as a function."""
+class _Repaired:
+    """FAST-EDF-IIT with a test that is sound, as a function of an instance."""
+
+    def __init__(self, test: Test) -> None:
+        self.test = test
+
+    def __call__(
+        self,
+        instance: Instance,
+        *,
+        objective: str | None = None,
+        limits: Limits = NO_LIMITS,
+        hint: Solution | None = None,
+        seed: int = 0,
+        events: Events = "arrivals-first",
+    ) -> Answer:
+        """Decide on the tasks of an instance in the order of their arrivals."""
+        policy = Fast(self.test, events=events)
+        return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
+
+
+class _Reading:
+    """FAST-EDF-IIT as its pseudo code can be read, as a function of an instance."""
 
     def __init__(self, test: Test) -> None:
         self.test = test
@@ -38,14 +59,14 @@ class _Method:
         return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
-fast_edf_iit = _Method("r2")
-fast_edf_iit_r0 = _Method("r0")
-fast_edf_iit_r1 = _Method("r1")
-fast_edf_iit_replay = _Method("replay")
-fast_edf_iit_literal_waiting = _Method("waiting")
-fast_edf_iit_literal_edf = _Method("edf")
-fast_edf_iit_literal_dispatched = _Method("dispatched")
-fast_edf_iit_literal_chunk = _Method("chunk")
+fast_edf_iit = _Repaired("r2")
+fast_edf_iit_r0 = _Repaired("r0")
+fast_edf_iit_r1 = _Repaired("r1")
+fast_edf_iit_replay = _Repaired("replay")
+fast_edf_iit_literal_waiting = _Reading("waiting")
+fast_edf_iit_literal_edf = _Reading("edf")
+fast_edf_iit_literal_dispatched = _Reading("dispatched")
+fast_edf_iit_literal_chunk = _Reading("chunk")
 
 
 def hybrid(
