@@ -41,7 +41,10 @@ def generate(
 def convert(
     file: Annotated[Path, typer.Argument(metavar="FILE")],
     to: Annotated[
-        str, typer.Option("--to", metavar="STEM", help="The problem to make: iit or admission.")
+        str,
+        typer.Option(
+            "--to", metavar="STEM", help="The problem to make: iit, admission, multistage."
+        ),
     ],
     load: Annotated[
         str | None, typer.Option("--load", metavar="X", help="Units of load to split (iit).")
@@ -83,40 +86,57 @@ def convert(
         str | None,
         typer.Option("--deadline-factor", metavar="F", help="The multiple (admission); 2."),
     ] = None,
+    reserve_fraction: Annotated[
+        str | None,
+        typer.Option("--reserve-fraction", metavar="F", help="Of the jobs (multistage); .3."),
+    ] = None,
+    advance: Annotated[
+        str | None,
+        typer.Option(
+            "--advance",
+            metavar="T|X/lambda",
+            help="How long before reservations are asked for: seconds, or mean intervals between "
+            "jobs (multistage); 0.",
+        ),
+    ] = None,
+    seed: Seed = 0,
     write_to: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Make an instance from a file of another format; without --out it is printed.
 
     Of a log in the Standard Workload Format: iit is the cluster as its jobs leave it at an
-    instant, admission is the stream of its jobs.
+    instant, admission is the stream of its jobs, multistage that stream with a share of the
+    jobs reserved.
     """
     known = source or ("swf" if ".swf" in file.name else None)
     if known != "swf":
         raise NotApplicableError(f"unknown format {known or file.suffix!r}; known: swf (--from)")
+    jobs = {"span": span, "deadline_rule": deadline_rule, "deadline_factor": deadline_factor}
+    reserved = {"reserve_fraction": reserve_fraction, "advance": advance}
     own: dict[str, dict[str, str | None]] = {
         "iit": {"load": load, "deadline": deadline, "starts": starts},
-        "admission": {
-            "span": span,
-            "deadline_rule": deadline_rule,
-            "deadline_factor": deadline_factor,
-        },
+        "admission": jobs,
+        "multistage": jobs | reserved,
     }
     if to not in own:
-        raise NotApplicableError(f"swf converts to {' and '.join(own)}, not to {to!r}")
+        raise NotApplicableError(f"swf converts to {', '.join(own)}, not to {to!r}")
     for stem, its in own.items():
         for name, text in its.items():
-            if stem != to and text is not None:
+            if name not in own[to] and text is not None:
                 option = name.replace("_", "-")
                 raise NotApplicableError(f"--{option} is for --to {stem}, not for {to}")
     if machines is not None and machines < 1:
         raise NotApplicableError(f"--machines must be positive, got {machines}")
     given = own[to] | {"at": at, "tau": tau, "chi": chi, "theta_cm": theta_cm, "theta_cp": theta_cp}
-    words = {name: given.pop(name, None) for name in ("starts", "deadline_rule")}
+    words = {name: given.pop(name, None) for name in ("starts", "deadline_rule", "advance")}
     options: dict[str, Any] = {"machines": machines}
     options |= {name: _needed(name, text) for name, text in given.items() if text is not None}
     options |= {name: text for name, text in words.items() if text is not None}
-    instance = _snapshot(file, options) if to == "iit" else _replayed(file, options)
+    if to == "multistage":
+        instance = _reserved(file, options, seed)
+    else:
+        instance = _snapshot(file, options) if to == "iit" else _replayed(file, options)
     _deliver(instance, write_to, as_json)
 
 
@@ -141,6 +161,22 @@ def _replayed(file: Path, options: dict[str, Any]) -> Any:
     for reason, count in made.left_out:
         err.print(f"left out: {count} job{'s' * (count > 1)} {reason}", markup=False)
     return made.instance
+
+
+def _reserved(file: Path, options: dict[str, Any], seed: int) -> Any:
+    from dlopt.generation.multistage import reserve
+
+    fraction = options.pop("reserve_fraction", 0.3)
+    words = options.pop("advance", "0")
+    stream = _replayed(file, options)
+    times, _, unit = words.partition("/")
+    if unit not in ("", "lambda"):
+        raise NotApplicableError(f"--advance takes seconds or X/lambda, got {words!r}")
+    advance = _needed("advance", times)
+    if unit:
+        span = stream.tasks[-1].arrival - stream.tasks[0].arrival
+        advance = advance * span / max(len(stream.tasks) - 1, 1)
+    return reserve(stream, fraction=fraction, advance=advance, seed=seed)
 
 
 def _list_families(stem: str, as_json: bool) -> None:

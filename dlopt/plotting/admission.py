@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 
-from dlopt.arithmetic import FLOATING, exact, shown
+from dlopt.arithmetic import FLOATING, Number, exact, shown
 from dlopt.errors import NotApplicableError
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.looks import (
@@ -73,18 +74,25 @@ def draw(
     """
     if not isinstance(solution, Solution):
         raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
-    return _Drawing(instance, solution).draw(title, note, violations)
+    return Drawing(instance, solution).draw(title, note, violations)
 
 
-class _Drawing:
-    """One plan on its way to a chart."""
+class Drawing:
+    """One plan on its way to a chart.
 
-    def __init__(self, instance: Instance, solution: Solution) -> None:
+    Parameters
+    ----------
+    instance, solution
+        Of `admission`, or of a problem that has tasks and chunks like its own.
+    """
+
+    def __init__(self, instance: Any, solution: Any) -> None:
         self.instance, self.solution = instance, solution
         self.shade = {task.id: number for number, task in enumerate(instance.tasks)}
         self.accepted = {d.task for d in solution.decisions if d.accepted}
         self.windows = instance.tasks if len(instance.tasks) <= MOST_WINDOWS else ()
-        self.channel = len(self.windows)
+        more = self.more_rows()
+        self.channel = len(self.windows) + len(more)
         self.span = self._span()
         self.sent = sorted(solution.chunks, key=lambda chunk: chunk.transmission_start)
         # What ends as the next one begins may overlap it by rounding.
@@ -100,19 +108,22 @@ class _Drawing:
         rows = [
             Row(clean(f"task {t.id}", 16), faint=t.id not in self.accepted) for t in self.windows
         ]
+        rows += more
         rows.append(Row("channel", firm=True))
         rows += [Row("at once", firm=True, faint=True)] * (self.lanes - 1)
         rows += [Row(f"{word}{node}") for node in nodes]
         self.chart = Gantt(rows, self.span, "nodes" if len(nodes) > 40 else "")
 
     def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+        """Fill the chart, kind by kind, and finish it."""
         chart = self.chart
-        if self.windows:
+        if self.channel:
             chart.rule(self.channel - 1)
         chart.rule(self.channel + self.lanes - 1)
         chart.bars(WINDOW, self._windows(violations, accepted=True))
         chart.bars(REJECTED, self._windows(violations, accepted=False))
         chart.bars(BUSY, self._busy())
+        self.draw_more(chart)
         chart.bars(SENDING, self._sending())
         chart.bars(BESIDE, self._beside())
         chart.bars(COMPUTING, self._computing())
@@ -126,9 +137,28 @@ class _Drawing:
         axis = f"time ({units})" if units else "time"
         return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
 
+    def more_rows(self) -> list[Row]:
+        """Return rows between those of the tasks and the channel."""
+        return []
+
+    def more_instants(self) -> list[float]:
+        """Return what else the axis must reach."""
+        return []
+
+    def draw_more(self, chart: Gantt) -> None:
+        """Draw what else holds nodes and channel, under the chunks."""
+
+    def more_words(self) -> list[str]:
+        """Return what else stands under the title."""
+        return []
+
+    def worth(self, name: str) -> Number:
+        """Return what the plan is worth."""
+        return objective(self.instance, self.solution, name)
+
     def _span(self) -> tuple[float, float]:
         tasks, chunks = self.instance.tasks, self.solution.chunks
-        instants = [float(task.arrival) for task in tasks]
+        instants = [float(task.arrival) for task in tasks] + self.more_instants()
         instants += [
             float(time) for c in chunks for time in (c.transmission_start, c.computation_end)
         ]
@@ -143,7 +173,9 @@ class _Drawing:
                 start, end = float(task.arrival), float(task.absolute_deadline)
                 text, left = f"load {shown(task.load, 4)}", missing.get(f"task {task.id}")
                 if left is not None:
-                    text += f", {shown(abs(exact(left)), 4)} {'missing' if left > 0 else 'too much'}"
+                    text += (
+                        f", {shown(abs(exact(left)), 4)} {'missing' if left > 0 else 'too much'}"
+                    )
                 yield Bar(row, start, end, text, self.shade[task.id])
 
     def _busy(self) -> Iterator[Bar]:
@@ -206,11 +238,11 @@ class _Drawing:
         yield from joined
 
     def _subtitle(self, note: str, broken: int) -> str:
-        instance, solution = self.instance, self.solution
-        utilization = float(objective(instance, solution, "utilization"))
+        utilization = float(self.worth("utilization"))
         parts = [
-            f"{len(self.accepted):,} of {len(instance.tasks):,} tasks accepted",
-            f"load {shown(objective(instance, solution, 'accepted-load'))}",
+            f"{len(self.accepted):,} of {len(self.instance.tasks):,} tasks accepted",
+            *self.more_words(),
+            f"load {shown(self.worth('accepted-load'))}",
             f"utilization {utilization:.1%}",
         ]
         if broken:

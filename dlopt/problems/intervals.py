@@ -35,3 +35,28 @@ def overlaps(intervals: Iterable[tuple[Number, Number]]) -> Iterator[Overlap]:
             shared = min(end, busy_until)
             yield Overlap(start, shared, shared - start)
         busy_until = end if busy_until is None else max(busy_until, end)
+
+
+def crossings(
+    one: Iterable[tuple[Number, Number]], other: Iterable[tuple[Number, Number]]
+) -> Iterator[Overlap]:
+    """Yield where half-open intervals of one kind overlap those of another.
+
+    Each interval is held against whatever earlier one of the other kind ends last. Empty
+    intervals overlap nothing.
+
+    Complexity: O(n log n).
+
+    Examples
+    --------
+    >>> list(crossings([(0, 3), (2, 4)], [(3, 5)]))
+    [Overlap(start=3, end=4, amount=1)]
+    """
+    until: list[Any] = [None, None]
+    both = ((start, end, kind) for kind, some in enumerate((one, other)) for start, end in some)
+    for start, end, kind in sorted(interval for interval in both if interval[0] < interval[1]):
+        busy = until[1 - kind]
+        if busy is not None and start < busy:
+            shared = min(end, busy)
+            yield Overlap(start, shared, shared - start)
+        until[kind] = end if until[kind] is None else max(until[kind], end)

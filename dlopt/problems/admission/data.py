@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from annotated_types import MinLen
 
@@ -138,11 +138,7 @@ class Instance(Header):
     @property
     def free_times(self) -> tuple[Any, ...]:
         """When each node can be sent to: from `now` on, ready, and done with what is committed."""
-        ready = self.ready_times or (self.now,) * self.cluster.nodes
-        free = [max(instant, self.now) for instant in ready]
-        for chunk in self.committed:
-            free[chunk.node] = max(free[chunk.node], chunk.end)
-        return tuple(free)
+        return free_times_of(self)
 
     @property
     def channel_free(self) -> Any:
@@ -252,7 +248,40 @@ def faults(data: object) -> tuple[Fault, ...]:
     return records.examine(Instance, data)[1]
 
 
-def channel_free_of(instance: Instance, number: Callable[[Number], Any]) -> Any:
+class State(Protocol):
+    """What the instances of this family say of a cluster as it stands."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster."""
+
+    @property
+    def now(self) -> Number:
+        """The instant."""
+
+    @property
+    def ready_times(self) -> tuple[Number, ...]:
+        """When nodes are ready."""
+
+    @property
+    def channel_ready(self) -> Number:
+        """When the channel is."""
+
+    @property
+    def committed(self) -> tuple[Commitment, ...]:
+        """What was sent."""
+
+
+def free_times_of(state: State) -> tuple[Any, ...]:
+    """Return when each node can be sent to."""
+    free = [max(instant, state.now) for instant in state.ready_times]
+    free = free or [state.now] * state.cluster.nodes
+    for chunk in state.committed:
+        free[chunk.node] = max(free[chunk.node], chunk.end)
+    return tuple(free)
+
+
+def channel_free_of(instance: State, number: Callable[[Number], Any]) -> Any:
     """Return when the channel can be used, computed in the numbers that `number` makes."""
     cluster = instance.cluster
     sent = [

@@ -1,0 +1,29 @@
+"""Divisible loads with deadlines around advance reservations.
+
+Some nodes are promised to somebody else for a while, and the channel for a part of it. Divisible
+loads arrive, too, and flow around what is reserved. Both are accepted or rejected at their arrival.
+
+Source: Mamat 2011, chapter 5.
+"""
+
+from dlopt.problems.admission import Chunk, Commitment, Decision, Task
+from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution, faults
+from dlopt.problems.multistage.rules import KINDS, violations
+from dlopt.problems.multistage.worth import OBJECTIVES, default_objective, objective
+
+__all__ = [
+    "KINDS",
+    "OBJECTIVES",
+    "Chunk",
+    "Commitment",
+    "Decision",
+    "Grant",
+    "Instance",
+    "Reservation",
+    "Solution",
+    "Task",
+    "default_objective",
+    "faults",
+    "objective",
+    "violations",
+]

@@ -1,0 +1,271 @@
+"""What an instance and a plan are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Le
+
+from dlopt.arithmetic import Number, is_exact, shown
+from dlopt.errors import Fault
+from dlopt.problems import records
+from dlopt.problems.admission import Chunk, Commitment, Decision, Task
+from dlopt.problems.admission import Instance as Stream
+from dlopt.problems.admission.data import channel_free_of, free_times_of
+from dlopt.problems.cluster import MOST_NODES, Cluster
+from dlopt.problems.records import Header, NonNegative, Record, numbers_of
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation(Record):
+    """Nodes that somebody wants from `start` to `end`, and the channel at the beginning of it.
+
+    Parameters
+    ----------
+    id : str
+    arrival : Number
+        When it is asked for; not after `start`.
+    start, end : Number
+        The nodes are held in ``[start, end)``; `end` lies after `start`.
+    io_end : Number, optional
+        The channel is held in ``[start, io_end)``: nothing is sent to any other node then.
+    io_ratio : Number, optional
+        Instead of `io_end`: the share of the window in which the channel is held, 0 to 1. By
+        default it is not held at all.
+    nodes : int or tuple of int
+        How many nodes, or which (0-based).
+    mandatory : bool, default False
+        It is not refused: maintenance.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault.
+
+    Examples
+    --------
+    >>> Reservation("r", 0, 4, 8, io_ratio=0.25, nodes=2).channel_end
+    5.0
+    """
+
+    id: str
+    arrival: NonNegative
+    start: NonNegative
+    end: NonNegative
+    io_end: NonNegative | None = None
+    io_ratio: Annotated[Number, Ge(0), Le(1)] | None = None
+    nodes: Annotated[int, Ge(1), Le(MOST_NODES)] | tuple[Annotated[int, Ge(0)], ...] = 1
+    mandatory: bool = False
+
+    @classmethod
+    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield the faults between fields: windows, and nodes that are named twice."""
+        arrival, start, end = (known.get(name) for name in ("arrival", "start", "end"))
+        io_end, ratio, nodes = (known.get(name) for name in ("io_end", "io_ratio", "nodes"))
+        if arrival is not None and start is not None and start < arrival:
+            rule = f"must not lie before the arrival, {shown(arrival, 15)}"
+            yield Fault("start", start, rule)
+        if start is not None and end is not None and end <= start:
+            yield Fault("end", end, f"must lie after the start, {shown(start, 15)}")
+        if io_end is not None and ratio is not None:
+            yield Fault("io_ratio", ratio, "must not be given beside io_end")
+        if io_end is not None and start is not None and io_end < start:
+            yield Fault("io_end", io_end, f"must not lie before the start, {shown(start, 15)}")
+        if io_end is not None and end is not None and io_end > end:
+            yield Fault("io_end", io_end, f"must not lie after the end, {shown(end, 15)}")
+        if isinstance(nodes, tuple):
+            if not nodes:
+                yield Fault("nodes", nodes, "must name a node")
+            for node, count in Counter(nodes).items():
+                if count > 1:
+                    yield Fault("nodes", node, "must be named once")
+
+    @property
+    def channel_end(self) -> Any:
+        """When the channel is free again."""
+        if self.io_end is not None:
+            return self.io_end
+        return self.start + (self.end - self.start) * (self.io_ratio or 0)
+
+    @property
+    def count(self) -> int:
+        """How many nodes it wants."""
+        return len(self.nodes) if isinstance(self.nodes, tuple) else self.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(Header):
+    """A cluster as it stands, and the tasks and reservations that will arrive.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    tasks : tuple of Task
+        In the order of their arrivals, as in `dlopt.problems.admission`.
+    reservations : tuple of Reservation
+        In the order of their arrivals. At one instant reservations are decided before tasks.
+    now : Number, default 0
+        Nothing new is sent before this instant. What arrived before is promised: no plan may
+        reject it. Promised reservations name their nodes.
+    ready_times : tuple of Number, shape (nodes,), optional
+    channel_ready : Number, default 0
+    committed : tuple of Commitment
+        See `dlopt.problems.admission.Instance`; reservations have no part in them.
+    task_weight, reservation_weight : Number, default 1
+        What an acceptance is worth under the objective ``accepted``.
+    name, origin, units, best_known
+        See :class:`dlopt.problems.records.Header`.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault.
+    """
+
+    problem: ClassVar[str] = "multistage"
+
+    cluster: Cluster
+    tasks: tuple[Task, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
+    now: NonNegative = 0
+    ready_times: tuple[NonNegative, ...] = ()
+    channel_ready: NonNegative = 0
+    committed: tuple[Commitment, ...] = ()
+    task_weight: NonNegative = 1
+    reservation_weight: NonNegative = 1
+
+    @classmethod
+    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield the faults between fields: order, identities, lengths and references."""
+        yield from Stream.relations(known)
+        tasks, wanted = known.get("tasks", ()), known.get("reservations", ())
+        if not tasks and not wanted and {"tasks", "reservations"} <= set(known):
+            yield Fault("tasks", tasks, "must not be empty where there is no reservation")
+        yield from _reservation_faults(wanted, known.get("cluster"), known.get("now"))
+
+    @property
+    def exact(self) -> bool:
+        """Whether no number of the instance is a float, so that answers are exact."""
+        return is_exact(numbers_of(self))
+
+    @property
+    def promised(self) -> frozenset[str]:
+        """Identities of the reservations that arrived before `now`, which are accepted already."""
+        return frozenset(r.id for r in self.reservations if r.arrival < self.now)
+
+    @property
+    def free_times(self) -> tuple[Any, ...]:
+        """When each node can be sent to, but for reservations."""
+        return free_times_of(self)
+
+    @property
+    def channel_free(self) -> Any:
+        """When the channel can be used, but for reservations."""
+        return channel_free_of(self, lambda number: number)
+
+    @property
+    def stream(self) -> Stream | None:
+        """The tasks alone, as an instance of `admission`; None if there are none."""
+        if not self.tasks:
+            return None
+        return Stream(
+            self.cluster,
+            self.tasks,
+            now=self.now,
+            ready_times=self.ready_times,
+            channel_ready=self.channel_ready,
+            committed=self.committed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Grant(Record):
+    """Yes or no to a reservation.
+
+    Parameters
+    ----------
+    reservation : str
+    accepted : bool
+    at : Number
+        When it was decided.
+    nodes : tuple of int
+        Which it gets, if it is accepted.
+    because : {"nodes", "channel", "task"}, optional
+        Of a refusal: too few nodes are free, the channel is not, or a task would miss.
+    missed : str, optional
+        The task that would miss.
+    """
+
+    reservation: str
+    accepted: bool
+    at: Number
+    nodes: tuple[int, ...] = ()
+    because: Literal["nodes", "channel", "task"] | None = None
+    missed: str | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """Why the reservation was refused, in words; None if it was accepted."""
+        if self.accepted:
+            return None
+        words = {
+            "nodes": "too few of its nodes are free",
+            "channel": "the channel is not free",
+            "task": f"task {self.missed} would miss its deadline",
+        }
+        return "refused" if self.because is None else words[self.because]
+
+
+@dataclass(frozen=True, slots=True)
+class Solution(Record):
+    """Decisions on tasks and on reservations, one each, and the chunks of accepted tasks."""
+
+    decisions: tuple[Decision, ...]
+    grants: tuple[Grant, ...]
+    chunks: tuple[Chunk, ...]
+
+
+def faults(data: object) -> tuple[Fault, ...]:
+    """Return everything that is wrong with the data of an instance, not only the first fault.
+
+    Examples
+    --------
+    >>> wanted = {"id": "r", "arrival": 3, "start": 2, "end": 2, "nodes": [0, 0]}
+    >>> cluster = {"nodes": 1, "tau": 1, "chi": 1}
+    >>> for fault in faults({"cluster": cluster, "reservations": [wanted]}):
+    ...     print(fault)
+    reservations[0].start: must not lie before the arrival, 3, got 2
+    reservations[0].end: must lie after the start, 2, got 2
+    reservations[0].nodes: must be named once, got 0
+    """
+    if isinstance(data, Mapping):
+        data = {"now": 0, **data}  # what is wrong beside the default is a fault too
+    return records.examine(Instance, data)[1]
+
+
+def _reservation_faults(
+    wanted: tuple[Reservation, ...], cluster: Cluster | None, now: Number | None
+) -> Iterable[Fault]:
+    seen: Counter[str] = Counter()
+    before: Number | None = None
+    for index, one in enumerate(wanted):
+        path = f"reservations[{index}]"
+        seen[one.id] += 1
+        if not one.id:
+            yield Fault(f"{path}.id", one.id, "must not be empty")
+        if seen[one.id] > 1:
+            yield Fault(f"{path}.id", one.id, "must be given to one reservation only")
+        if before is not None and one.arrival < before:
+            rule = f"must not lie before the arrival of the one before, {shown(before, 15)}"
+            yield Fault(f"{path}.arrival", one.arrival, rule)
+        before = one.arrival if before is None else max(before, one.arrival)
+        if isinstance(one.nodes, tuple):
+            for node in one.nodes:
+                if cluster is not None and node >= cluster.nodes:
+                    rule = f"must be one of the nodes 0 to {cluster.nodes - 1}"
+                    yield Fault(f"{path}.nodes", node, rule)
+        elif now is not None and one.arrival < now:
+            yield Fault(f"{path}.nodes", one.nodes, "must be named, for it arrived before now")

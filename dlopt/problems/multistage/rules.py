@@ -1,0 +1,172 @@
+"""The rules: every way in which decisions, grants and chunks can break them.
+
+What tasks must keep among themselves is the rule of `admission`; this adds reservations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dlopt.arithmetic import ROUNDING, exact
+from dlopt.problems import admission
+from dlopt.problems.admission.data import channel_free_of
+from dlopt.problems.intervals import Overlap, crossings, overlaps
+from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
+from dlopt.result import Violation
+
+KINDS = (
+    *admission.KINDS,
+    "unknown-reservation",
+    "reservation-undecided",
+    "reservation-decided-twice",
+    "reservation-decision-time",
+    "reservation-broken",
+    "reservation-nodes",
+    "reservation-on-channel",
+    "reservation-on-node",
+)
+"""The kinds of violation that `violations` tells apart."""
+
+
+def violations(
+    instance: Instance, solution: Solution, tolerance: float = 0
+) -> tuple[Violation, ...]:
+    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    tolerance : float, default 0
+        As for `admission`; a reservation and a chunk, or two reservations, may overlap by
+        `tolerance` times the shortest relative deadline or reservation, and by 64 units in the
+        last place.
+
+    Returns
+    -------
+    tuple of Violation
+        Empty if the plan is valid. Kinds: see `KINDS`.
+
+    Notes
+    -----
+    An accepted reservation holds its nodes from its start to its end, and the channel from its
+    start to the end of its I/O, exactly as promised. What is committed may not reach into either.
+    Complexity: O(n log n) in tasks, reservations, chunks and reserved nodes.
+    """
+    rules = _Rules(instance, solution, tolerance)
+    return (*_of_tasks(instance, solution, tolerance), *rules.broken())
+
+
+def _of_tasks(instance: Instance, solution: Solution, tolerance: float) -> Iterator[Violation]:
+    stream = instance.stream
+    if stream is not None:
+        plan = admission.Solution(solution.decisions, solution.chunks)
+        yield from admission.violations(stream, plan, tolerance)
+        return
+    for decision in solution.decisions:
+        yield Violation("unknown-task", f"task {decision.task}")
+    for chunk in solution.chunks:
+        yield Violation("unknown-task", f"task {chunk.task}", amount=exact(chunk.load))
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """The rules of reservations against one plan, as exact numbers."""
+
+    instance: Instance
+    solution: Solution
+    tolerance: float
+
+    def broken(self) -> Iterator[Violation]:
+        wanted = {one.id: one for one in self.instance.reservations}
+        counts = Counter(grant.reservation for grant in self.solution.grants)
+        for name in wanted:
+            if counts[name] == 0:
+                yield Violation("reservation-undecided", f"reservation {name}")
+            elif counts[name] > 1:
+                amount = counts[name]
+                yield Violation("reservation-decided-twice", f"reservation {name}", amount=amount)
+        held: list[tuple[Reservation, tuple[int, ...]]] = []
+        for grant in self.solution.grants:
+            one = wanted.get(grant.reservation)
+            if one is None:
+                yield Violation("unknown-reservation", f"reservation {grant.reservation}")
+                continue
+            yield from self._decided(one, grant)
+            if grant.accepted:
+                yield from self._placed(one, grant)
+                held.append((one, grant.nodes))
+        yield from self._channel([one for one, _ in held])
+        yield from self._nodes(held)
+
+    def _decided(self, one: Reservation, grant: Grant) -> Iterator[Violation]:
+        """Yield where a reservation is not decided at its arrival, or a promise is taken back."""
+        resource, at, arrival = f"reservation {one.id}", exact(grant.at), exact(one.arrival)
+        promised = one.id in self.instance.promised
+        if not grant.accepted and (promised or one.mandatory):
+            yield Violation("reservation-broken", resource)
+        early_enough = promised and at <= exact(self.instance.now)
+        off, late = at - arrival, self._late(at)
+        if off < -late or (off > late and not early_enough):
+            yield Violation("reservation-decision-time", resource, at, amount=off)
+
+    def _placed(self, one: Reservation, grant: Grant) -> Iterator[Violation]:
+        """Yield where a reservation has not the nodes that it wants."""
+        resource, nodes = f"reservation {one.id}", set(grant.nodes)
+        strange = [node for node in nodes if not 0 <= node < self.instance.cluster.nodes]
+        named = isinstance(one.nodes, tuple)
+        missing = len(set(one.nodes) - nodes) if isinstance(one.nodes, tuple) else 0
+        off = abs(len(grant.nodes) - one.count) + len(strange) + len(grant.nodes) - len(nodes)
+        if off or (named and missing):
+            yield Violation("reservation-nodes", resource, amount=max(off, missing))
+
+    def _channel(self, held: list[Reservation]) -> Iterator[Violation]:
+        """Yield where the I/O of a reservation meets that of another, or a transmission."""
+        windows = [(exact(one.start), exact(one.channel_end)) for one in held]
+        sends = [
+            (exact(chunk.transmission_start), exact(chunk.transmission_end))
+            for chunk in self.solution.chunks
+        ]
+        free = channel_free_of(self.instance, exact)
+        busy = [(Fraction(0), free)] if free > exact(self.instance.now) else []
+        shared = (*overlaps(windows), *crossings(windows, sends), *crossings(windows, busy))
+        yield from self._told("reservation-on-channel", "channel", shared)
+
+    def _nodes(self, held: list[tuple[Reservation, tuple[int, ...]]]) -> Iterator[Violation]:
+        """Yield where a reserved node has another reservation, a chunk, or is not ready."""
+        reserved: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+        for one, nodes in held:
+            for node in set(nodes):
+                reserved[node].append((exact(one.start), exact(one.end)))
+        used: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+        for chunk in self.solution.chunks:
+            interval = exact(chunk.transmission_start), exact(chunk.computation_end)
+            used[chunk.node].append(interval)
+        now = exact(self.instance.now)
+        for node, instant in enumerate(self.instance.free_times):
+            if node in reserved and exact(instant) > now:
+                used[node].append((Fraction(0), exact(instant)))
+        for node, windows in reserved.items():
+            shared = (*overlaps(windows), *crossings(windows, used[node]))
+            yield from self._told("reservation-on-node", f"node {node}", shared)
+
+    def _told(self, kind: str, resource: str, shared: Iterable[Overlap]) -> Iterator[Violation]:
+        for overlap in shared:
+            if overlap.amount > self._late(exact(overlap.end)):
+                yield Violation(kind, resource, *overlap)
+
+    def _late(self, instant: Fraction) -> Fraction:
+        """Return by how much two things may come too close at an instant."""
+        if not self.tolerance:
+            return Fraction(0)
+        return exact(self.tolerance) * self._shortest + abs(instant) * ROUNDING
+
+    @cached_property
+    def _shortest(self) -> Fraction:
+        spans = [exact(task.deadline) for task in self.instance.tasks]
+        spans += [exact(one.end) - exact(one.start) for one in self.instance.reservations]
+        return min(spans)
