@@ -15,6 +15,7 @@ import typer
 
 from dlopt.cli import pictures
 from dlopt.cli.console import Exit, err, out, print_json
+from dlopt.cli.feedback import WithFeedback, feedback
 from dlopt.cli.making import number
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
 from dlopt.errors import NotApplicableError
@@ -25,10 +26,16 @@ if TYPE_CHECKING:
     from dlopt.simulation import Point, Run
 
 app = typer.Typer(
-    name="simulate", no_args_is_help=True, rich_markup_mode=None, help="Run streams of tasks."
+    name="simulate",
+    cls=WithFeedback,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Run streams of tasks.",
 )
+app.command()(feedback)
 
 _ESTIMATES = ("reject_ratio", "utilization", "miss_ratio", "mean_queue", "drain", "realised_load")
+_NO_EDGE = 1000
 _Progress = Callable[[int, int], None]
 
 
@@ -109,7 +116,11 @@ def cluster(
         print_json({"points": [_to_data(point) for point in points]})
     else:
         what = str(file) if file is not None else workload or "mamat4"
-        out.print(_table(what, points))
+        table = _table(what, points)
+        if not out.is_terminal:  # a file has no edge
+            options = out.options.update(max_width=_NO_EDGE)
+            out.width = max(out.width, out.measure(table, options=options).maximum)
+        out.print(table)
     if plot_to is not None and file is not None:
         pictures.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
     elif plot_to is not None:

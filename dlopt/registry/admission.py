@@ -18,6 +18,7 @@ PROBLEM = Problem(
         "edf-opr-an",
         "mwf-opr-mn",
         "mcdf",
+        "fast-edf-iit",
     ),
     certified="dlopt.models.admission.certified:proven_worth",
 )

@@ -14,20 +14,42 @@ from dlopt.problems.admission.data import (
     Task,
     faults,
 )
+from dlopt.problems.admission.executed import EXECUTED_KINDS, violations_executed
 from dlopt.problems.admission.rules import KINDS, violations
+from dlopt.problems.admission.scenario import (
+    Factor,
+    Failure,
+    Scenario,
+    read_scenario,
+    scenario_faults,
+    write_scenario,
+)
+from dlopt.problems.admission.trace import Dropped, Executed, Trace, missed
 from dlopt.problems.admission.worth import OBJECTIVES, default_objective, objective
 
 __all__ = [
+    "EXECUTED_KINDS",
     "KINDS",
     "OBJECTIVES",
     "Chunk",
     "Commitment",
     "Decision",
+    "Dropped",
+    "Executed",
+    "Factor",
+    "Failure",
     "Instance",
+    "Scenario",
     "Solution",
     "Task",
+    "Trace",
     "default_objective",
     "faults",
+    "missed",
     "objective",
+    "read_scenario",
+    "scenario_faults",
     "violations",
+    "violations_executed",
+    "write_scenario",
 ]

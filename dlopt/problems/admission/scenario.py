@@ -1,0 +1,244 @@
+"""What a scheduler may not know of a stream: true costs, and nodes that fail; files of it.
+
+A scenario stands beside an instance, never in it: the instance holds what a scheduler is told.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from dlopt.arithmetic import Number, shown
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.files import load_json, replacing, to_text
+from dlopt.problems import records
+from dlopt.problems.admission.data import Instance
+from dlopt.problems.records import NonNegative, Positive, Record
+
+VERSION = 1
+"""Version of the file format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Factor(Record):
+    """True costs of a task, over those that its cluster says.
+
+    Parameters
+    ----------
+    task : str
+    tau : Number, default 1
+        True unit transmission time over the estimated one; positive.
+    chi : Number, default 1
+        The same of the unit processing time.
+    """
+
+    task: str
+    tau: Positive = 1
+    chi: Positive = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Failure(Record):
+    """A node that is down in ``[begin, until)``; whatever it holds at `begin` is lost.
+
+    Parameters
+    ----------
+    node : int
+        0-based.
+    begin : Number
+        Called ``from`` in files.
+    until : Number, optional
+        By default it stays down.
+
+    Examples
+    --------
+    >>> Failure(3, 10).to_data()
+    {'node': 3, 'from': 10}
+    """
+
+    node: int
+    begin: NonNegative
+    until: NonNegative | None = None
+
+    @classmethod
+    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield a fault if the node is back before it fails, or has no index."""
+        begin, until = known.get("begin"), known.get("until")
+        if begin is not None and until is not None and until <= begin:
+            yield Fault("until", until, f"must lie after from, {shown(begin, 15)}")
+        if known.get("node", 0) < 0:
+            yield Fault("node", known["node"], "must not be negative")
+
+    def to_data(self) -> dict[str, Any]:
+        """Return plain data, as files have it."""
+        # Named outright: slots make the class anew, so that a bare `super()` would not find it.
+        return {_FILE_NAMES.get(key, key): value for key, value in Record.to_data(self).items()}
+
+
+_FILE_NAMES = {"begin": "from", "from": "begin"}
+"""``from`` is no name in Python. It works both ways: a file that says ``begin`` is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario(Record):
+    """What happens to a stream of tasks that no scheduler is told.
+
+    Parameters
+    ----------
+    factors : tuple of Factor
+        At most one a task; a task without takes just the costs of the cluster.
+    failures : tuple of Failure
+        Those of one node do not overlap.
+    name : str
+        No part of equality.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault.
+
+    Examples
+    --------
+    >>> scenario = Scenario((Factor("a", tau=2, chi=0.5),), (Failure(0, 10, 20),))
+    >>> scenario.costs_of("a"), scenario.costs_of("b")
+    ((2, 0.5), (1, 1))
+    """
+
+    scenario: ClassVar[str] = "admission"
+
+    factors: tuple[Factor, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    name: str = field(default="", compare=False)
+
+    @classmethod
+    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield tasks with two factors, and failures of a node that is down already."""
+        seen: Counter[str] = Counter()
+        for index, factor in enumerate(known.get("factors", ())):
+            seen[factor.task] += 1
+            if seen[factor.task] > 1:
+                yield Fault(f"factors[{index}].task", factor.task, "must stand in one factor only")
+        down: dict[int, list[tuple[int, Failure]]] = defaultdict(list)
+        for index, failure in enumerate(known.get("failures", ())):
+            down[failure.node].append((index, failure))
+        for node in down.values():
+            node.sort(key=lambda entry: entry[1].begin)
+            for (_, before), (index, failure) in pairwise(node):
+                if before.until is None or failure.begin < before.until:
+                    rule = "must not lie within another failure of the node"
+                    yield Fault(f"failures[{index}].begin", failure.begin, rule)
+
+    def costs_of(self, task: str) -> tuple[Number, Number]:
+        """Return by what the costs of a task must be multiplied: transmission, computation."""
+        for factor in self.factors:
+            if factor.task == task:
+                return factor.tau, factor.chi
+        return 1, 1
+
+
+def scenario_faults(data: object) -> tuple[Fault, ...]:
+    """Return everything that is wrong with the data of a scenario, without its envelope.
+
+    Examples
+    --------
+    >>> for fault in scenario_faults({"failures": [{"node": 0, "begin": 3, "until": -1}]}):
+    ...     print(fault)
+    failures[0].until: must not be negative, got -1
+    failures[0].begin: is not a field (known: node, from, until), got 3
+    failures[0].from: is missing
+    """
+    found = records.examine(Scenario, _renamed(data))[1]
+    return tuple(_told(fault) for fault in sorted(found, key=lambda f: f.rule == "is missing"))
+
+
+def check_fits(instance: Instance, scenario: Scenario) -> None:
+    """Raise unless a scenario speaks of tasks and nodes that an instance has.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every reference to nothing.
+    """
+    tasks, nodes = {task.id for task in instance.tasks}, instance.cluster.nodes
+    faults = [
+        Fault(f"factors[{index}].task", factor.task, "must be a task of the instance")
+        for index, factor in enumerate(scenario.factors)
+        if factor.task not in tasks
+    ]
+    faults += [
+        Fault(f"failures[{index}].node", failure.node, f"must be one of the nodes 0 to {nodes - 1}")
+        for index, failure in enumerate(scenario.failures)
+        if failure.node >= nodes
+    ]
+    if faults:
+        raise InvalidInstanceError(faults)
+
+
+def read_scenario(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Scenario:
+    """Read a scenario from a JSON file: ``{"scenario": "admission", "version": 1, ...}``.
+
+    Parameters
+    ----------
+    path : path-like
+    exact_numbers : bool, default False
+        Read decimals as the rationals that they spell instead of as floats.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault, by JSON path; also if there is no such file or it is no JSON.
+    """
+    data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
+    if not isinstance(data, Mapping):
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
+    faults = []
+    for key, wanted in (("scenario", Scenario.scenario), ("version", VERSION)):
+        given = data.get(key, MISSING)
+        if type(given) is not type(wanted) or given != wanted:
+            rule = "is missing" if given is MISSING else f"must be {wanted}"
+            faults.append(Fault(key, given, rule))
+    content = {key: value for key, value in data.items() if key not in ("scenario", "version")}
+    faults += scenario_faults(content)
+    if faults:
+        raise InvalidInstanceError(faults, source)
+    return Scenario.from_data(_renamed(content))
+
+
+def write_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> None:
+    """Write a scenario to a file, which is replaced as a whole.
+
+    Raises
+    ------
+    NotApplicableError
+        If the path cannot be written.
+    """
+    data = {"scenario": Scenario.scenario, "version": VERSION, **scenario.to_data()}
+    with replacing(path) as file:
+        file.write(to_text(data).encode())
+
+
+def _renamed(data: Any) -> Any:
+    """Return the data of a scenario with the names of fields that Python allows."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("failures"), tuple | list):
+        return data
+    failures = [
+        {_FILE_NAMES.get(key, key): value for key, value in failure.items()}
+        if isinstance(failure, Mapping)
+        else failure
+        for failure in data["failures"]
+    ]
+    return {**data, "failures": failures}
+
+
+def _told(fault: Fault) -> Fault:
+    """Return a fault in the words of the file."""
+    stem, dot, name = fault.path.rpartition(".")
+    if stem.startswith("failures"):
+        name = _FILE_NAMES.get(name, name)
+    rule = fault.rule.replace("(known: node, begin, until)", "(known: node, from, until)")
+    return dataclasses.replace(fault, path=f"{stem}{dot}{name}", rule=rule)

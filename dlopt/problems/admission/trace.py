@@ -1,0 +1,91 @@
+"""What was executed of a stream of tasks: decisions, chunks, and what was given up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dlopt.arithmetic import Number, exact
+from dlopt.problems.admission.data import Decision, Instance
+from dlopt.problems.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Executed(Record):
+    """A part of a task's load that was sent to a node.
+
+    Parameters
+    ----------
+    task : str
+    node : int
+        0-based.
+    load : Number
+    transmission_start, transmission_end, computation_start, computation_end : Number
+        Of a lost chunk, those after `lost` are when it would have happened.
+    lost : Number, optional
+        When the node failed with it. The load is not done then; node and channel are free of it.
+    """
+
+    task: str
+    node: int
+    load: Number
+    transmission_start: Number
+    transmission_end: Number
+    computation_start: Number
+    computation_end: Number
+    lost: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped(Record):
+    """A part of an accepted task's load that was given up."""
+
+    task: str
+    load: Number
+    at: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Trace(Record):
+    """What was executed: decisions, one a task, and what became of the accepted loads.
+
+    Parameters
+    ----------
+    decisions : tuple of Decision
+    chunks : tuple of Executed
+    dropped : tuple of Dropped
+    """
+
+    decisions: tuple[Decision, ...]
+    chunks: tuple[Executed, ...]
+    dropped: tuple[Dropped, ...] = ()
+
+
+def missed(instance: Instance, trace: Trace, tolerance: float = 0) -> frozenset[str]:
+    """Return the accepted tasks that were not wholly done by their deadlines.
+
+    Parameters
+    ----------
+    instance : Instance
+    trace : Trace
+    tolerance : float, default 0
+        A task may end late by `tolerance` times its relative deadline.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 2),))
+    >>> late = Trace((Decision("a", True, 0),), (Executed("a", 0, 1, 0, 1, 1, 3),))
+    >>> sorted(missed(instance, late))
+    ['a']
+    """
+    tasks = {task.id: task for task in instance.tasks}
+    accepted = {said.task for said in trace.decisions if said.accepted and said.task in tasks}
+    late = {part.task for part in trace.dropped if part.load > 0}
+    for chunk in trace.chunks:
+        task = tasks.get(chunk.task)
+        if task is not None and chunk.lost is None:
+            latest = exact(task.arrival) + exact(task.deadline) * (1 + exact(tolerance))
+            if exact(chunk.computation_end) > latest:
+                late.add(chunk.task)
+    return frozenset(late & accepted)

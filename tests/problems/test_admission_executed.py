@@ -1,0 +1,486 @@
+"""What cannot have happened: the smallest wrong traces, and corrupted ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dlopt.errors import InvalidInstanceError
+from dlopt.problems.admission import (
+    EXECUTED_KINDS,
+    Decision,
+    Dropped,
+    Executed,
+    Factor,
+    Failure,
+    Instance,
+    Scenario,
+    Task,
+    Trace,
+    missed,
+    violations_executed,
+)
+from dlopt.problems.cluster import Cluster
+from dlopt.result import Violation
+from tests.problems.executed_traces import traces
+
+F = Fraction
+NOTHING = Scenario()
+ONE = Instance(Cluster(1, tau=1, chi=2, theta_cm=3, theta_cp=4), (Task("a", 0, 6, 60),))
+TWICE = Scenario((Factor("a", tau=2, chi=F(1, 2)),))
+YES, NO = Decision("a", True, 0, promised=False), Decision("a", False, 0)
+CHUNK = Executed("a", 0, 6, 0, 15, 15, 25)  # 3 + 6 * 2, then 4 + 6 * 2 / 2
+TWO = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 1, 9), Task("b", 0, 1, 9)))
+BOTH = (YES, Decision("b", True, 0, promised=False))
+DOWN = Scenario(failures=(Failure(0, 1, 4),))
+LOST = Executed("a", 0, 1, F(1, 2), F(3, 2), F(3, 2), F(5, 2), lost=1)
+AGAIN = Executed("a", 0, 1, 4, 5, 5, 6)
+ALONE = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 9),))
+Case = tuple[Instance, Scenario, Trace, tuple[Violation, ...]]
+
+
+def one(*chunks: Executed, said: Decision = YES) -> Trace:
+    return Trace((said,), chunks)
+
+
+SMALLEST: dict[str, Case] = {
+    "unknown-task": (
+        ONE,
+        TWICE,
+        Trace(
+            (NO, Decision("b", True, 0)),
+            (replace(CHUNK, task="c"),),
+            (Dropped("d", 1, 0),),
+        ),
+        (
+            Violation("unknown-task", "task b"),
+            Violation("unknown-task", "task c", amount=6),
+            Violation("unknown-task", "task d", amount=1),
+        ),
+    ),
+    "unknown-node": (
+        ONE,
+        TWICE,
+        one(CHUNK, replace(CHUNK, node=1)),
+        (Violation("unknown-node", "node 1", amount=6),),
+    ),
+    "undecided": (ONE, TWICE, Trace((), ()), (Violation("undecided", "task a"),)),
+    "decided-twice": (
+        ONE,
+        TWICE,
+        Trace((NO, NO), ()),
+        (Violation("decided-twice", "task a", amount=2),),
+    ),
+    "decision-time": (
+        ONE,
+        TWICE,
+        Trace((replace(NO, at=1),), ()),
+        (Violation("decision-time", "task a", 1, amount=1),),
+    ),
+    "promise-broken": (
+        replace(ONE, now=1),
+        TWICE,
+        Trace((NO,), ()),
+        (Violation("promise-broken", "task a"),),
+    ),
+    "rejected-task-served": (
+        ONE,
+        TWICE,
+        Trace((NO,), (CHUNK,), (Dropped("a", 0, 1),)),
+        (Violation("rejected-task-served", "task a", amount=2),),
+    ),
+    "channel-overlap": (
+        TWO,
+        NOTHING,
+        Trace(
+            BOTH,
+            (
+                Executed("a", 0, 1, 0, 1, 1, 2),
+                Executed("b", 1, 1, F(1, 3), F(4, 3), F(4, 3), F(7, 3)),
+            ),
+        ),
+        (Violation("channel-overlap", "channel", F(1, 3), 1, F(2, 3)),),
+    ),
+    "channel-not-ready": (
+        replace(ALONE, channel_ready=1),
+        NOTHING,
+        one(Executed("a", 0, 1, F(1, 2), F(3, 2), F(3, 2), F(5, 2))),
+        (Violation("channel-not-ready", "channel", F(1, 2), 1, F(1, 2)),),
+    ),
+    "node-overlap": (
+        TWO,
+        NOTHING,
+        Trace(BOTH, (Executed("a", 0, 1, 0, 1, 1, 2), Executed("b", 0, 1, 1, 2, 2, 3))),
+        (Violation("node-overlap", "node 0", 1, 2, 1),),
+    ),
+    "not-ready": (
+        replace(ONE, ready_times=(2,)),
+        TWICE,
+        one(CHUNK),
+        (Violation("not-ready", "node 0", 0, 2, 2),),
+    ),
+    "node-down": (
+        ALONE,
+        DOWN,
+        one(Executed("a", 0, 1, 2, 3, 3, 4)),
+        (Violation("node-down", "task a on node 0", 2, 4, 2),),
+    ),
+    "failure-survived": (
+        ALONE,
+        DOWN,
+        one(Executed("a", 0, 1, F(1, 2), F(3, 2), F(3, 2), F(5, 2))),
+        (Violation("failure-survived", "task a on node 0", 1, F(5, 2), F(3, 2)),),
+    ),
+    "lost-without-failure": (
+        ALONE,
+        NOTHING,
+        one(LOST, AGAIN),
+        (Violation("lost-without-failure", "task a on node 0", 1),),
+    ),
+    "starts-before-arrival": (
+        replace(ALONE, tasks=(Task("a", 1, 1, 9),)),
+        NOTHING,
+        one(Executed("a", 0, 1, 0, 1, 1, 2), said=replace(YES, at=1)),
+        (Violation("starts-before-arrival", "task a on node 0", 0, 1, 1),),
+    ),
+    "dropped-before-arrival": (
+        replace(ALONE, tasks=(Task("a", 1, 1, 9),)),
+        NOTHING,
+        Trace((replace(YES, at=1),), (), (Dropped("a", 1, F(1, 2)),)),
+        (Violation("dropped-before-arrival", "task a", F(1, 2), amount=F(1, 2)),),
+    ),
+    "computes-before-received": (
+        ONE,
+        TWICE,
+        one(replace(CHUNK, computation_start=14, computation_end=24)),
+        (Violation("computes-before-received", "task a on node 0", 14, 15, 1),),
+    ),
+    "transmission-duration": (
+        ONE,
+        TWICE,
+        one(replace(CHUNK, transmission_end=9)),  # what the estimate says
+        (Violation("transmission-duration", "task a on node 0", 0, 9, 6),),
+    ),
+    "computation-duration": (
+        ONE,
+        TWICE,
+        one(replace(CHUNK, computation_end=31)),  # what the estimate says
+        (Violation("computation-duration", "task a on node 0", 15, 31, 6),),
+    ),
+    "negative-load": (
+        ALONE,
+        NOTHING,
+        Trace((YES,), (Executed("a", 0, 2, 0, 2, 2, 4),), (Dropped("a", -1, 5),)),
+        (Violation("negative-load", "task a", 5, amount=1),),
+    ),
+    "load-not-conserved": (
+        ALONE,
+        DOWN,
+        one(LOST),
+        (Violation("load-not-conserved", "task a", amount=1),),
+    ),
+    "deadline": (
+        replace(ONE, tasks=(Task("a", 0, 6, 24),)),
+        TWICE,
+        one(CHUNK, said=replace(YES, promised=True)),
+        (Violation("deadline", "task a", 24, 25, 1),),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", EXECUTED_KINDS)
+def test_the_smallest_trace_of_each_kind(kind: str) -> None:
+    instance, scenario, trace, expected = SMALLEST[kind]
+    found = violations_executed(instance, scenario, trace)
+    assert found == expected
+    assert {violation.kind for violation in found} == {kind}
+
+
+def test_every_kind_has_a_smallest_trace() -> None:
+    assert set(SMALLEST) == set(EXECUTED_KINDS)
+    assert len(set(EXECUTED_KINDS)) == len(EXECUTED_KINDS)
+
+
+def test_smallest_valid_traces() -> None:
+    assert violations_executed(ONE, TWICE, one(CHUNK)) == ()
+    assert violations_executed(ONE, TWICE, Trace((NO,), ())) == ()
+    assert violations_executed(ALONE, DOWN, one(LOST, AGAIN)) == ()
+    given_up = Trace((YES,), (LOST,), (Dropped("a", 1, 1),))
+    assert violations_executed(ALONE, DOWN, given_up) == ()
+    before = replace(ALONE, now=2)
+    late = Executed("a", 0, 1, 2, 3, 3, 4)
+    assert violations_executed(before, NOTHING, one(late, said=replace(YES, at=1))) == ()
+
+
+def test_what_ends_as_its_node_fails_is_done_and_what_begins_as_it_is_back_runs() -> None:
+    until = Scenario(failures=(Failure(0, 2, 3),))
+    for start in (0, 3):
+        chunk = Executed("a", 0, 1, start, start + 1, start + 1, start + 2)
+        assert violations_executed(ALONE, until, one(chunk)) == ()
+
+
+def test_a_channel_is_free_of_what_is_lost() -> None:
+    lost = replace(LOST, transmission_end=F(3, 2))
+    other = Executed("b", 1, 1, 1, 2, 2, 3)
+    assert violations_executed(TWO, DOWN, Trace(BOTH, (lost, other, AGAIN))) == ()
+
+
+def test_a_chunk_that_outlives_the_loss_it_tells_of_is_told() -> None:
+    late = replace(LOST, lost=2)
+    kinds = [v.kind for v in violations_executed(ALONE, DOWN, one(late, AGAIN))]
+    assert kinds == ["failure-survived", "lost-without-failure"]
+    after = replace(LOST, lost=F(1, 2), transmission_start=F(1, 2))
+    kinds = [v.kind for v in violations_executed(ALONE, DOWN, one(after, AGAIN))]
+    assert kinds == ["lost-without-failure"]
+
+
+def test_a_chunk_of_negative_load() -> None:
+    pair = (Executed("a", 0, 2, 0, 2, 2, 4), Executed("a", 1, -1, 4, 3, 4, 3))
+    found = violations_executed(TWO, NOTHING, Trace((YES, replace(NO, task="b")), pair))
+    assert found == (Violation("negative-load", "task a on node 1", 4, 3, 1),)
+
+
+def test_a_node_that_never_comes_back() -> None:
+    forever = Scenario(failures=(Failure(0, 1),))
+    found = violations_executed(ALONE, forever, one(LOST, AGAIN))
+    assert found == (Violation("node-down", "task a on node 0", 4, 6, 2),)
+
+
+def test_misses_are_counted_and_only_promised_ones_are_violations() -> None:
+    short = replace(ONE, tasks=(Task("a", 0, 6, 24),))
+    assert missed(short, one(CHUNK)) == {"a"}
+    assert missed(short, one(CHUNK), tolerance=0.05) == frozenset()
+    assert violations_executed(short, TWICE, one(CHUNK)) == ()
+    assert missed(ONE, one(CHUNK)) == frozenset()
+    gone = Trace((YES,), (LOST,), (Dropped("a", 1, 1),))
+    assert missed(ALONE, gone) == {"a"}
+    promised = replace(gone, decisions=(replace(YES, promised=True),))
+    found = violations_executed(ALONE, DOWN, promised)
+    assert found == (Violation("deadline", "task a", 9, 9, 0),)
+    assert missed(ALONE, Trace((NO, Decision("x", True, 0)), (replace(CHUNK, task="x"),))) == set()
+
+
+def test_a_scenario_must_speak_of_the_instance() -> None:
+    other = Scenario((Factor("x"),), (Failure(3, 1),))
+    with pytest.raises(InvalidInstanceError) as caught:
+        violations_executed(ALONE, other, one(AGAIN))
+    assert str(caught.value).splitlines() == [
+        "factors[0].task: must be a task of the instance, got 'x'",
+        "failures[0].node: must be one of the nodes 0 to 0, got 3",
+    ]
+
+
+@pytest.mark.parametrize(("off", "good"), [(F(1, 10**11), True), (F(1, 10**7), False)])
+def test_a_tolerance_forgives_what_it_says(off: Fraction, good: bool) -> None:
+    """Every instant of a chunk is off, and all its load."""
+    chunk = Executed("a", 0, 1 - off, 4 - off, 5, 5 - off, 6 + off)
+    found = violations_executed(ALONE, DOWN, one(LOST, chunk), 1e-9)
+    assert (found == ()) is good
+    assert violations_executed(ALONE, DOWN, one(LOST, chunk)) != ()
+
+
+@pytest.mark.parametrize(("off", "good"), [(F(1, 10**11), True), (F(1, 10**7), False)])
+def test_what_overlaps_by_less_than_the_tolerance_does_not(off: Fraction, good: bool) -> None:
+    pair = (
+        Executed("a", 0, 1, 0, 1, 1, 2),
+        Executed("b", 0, 1, 2 - off, 3 - off, 3 - off, 4 - off),
+    )
+    found = violations_executed(TWO, NOTHING, Trace(BOTH, pair), 1e-9)
+    assert (found == ()) is good
+
+
+def test_what_is_done_as_its_node_fails_is_not_lost_later() -> None:
+    until = Scenario(failures=(Failure(0, 2, 3),))
+    chunk = Executed("a", 0, 1, 0, 1, 1, 2, lost=F(5, 2))
+    kinds = [v.kind for v in violations_executed(ALONE, until, one(chunk, AGAIN))]
+    assert kinds == ["lost-without-failure"]
+
+
+# --- the checker by mutation ----------------------------------------------------------------
+
+
+@pytest.mark.property
+@given(traces())
+def test_traces_that_are_laid_out_can_have_happened(made: tuple[Any, Any, Trace]) -> None:
+    assert violations_executed(*made) == ()
+
+
+Corrupt = Callable[[Any, Instance, Scenario, Trace], tuple[Scenario, Trace, str]]
+
+
+def _done(draw: Any, trace: Trace, fits: Callable[[Executed], bool] = lambda c: True) -> int:
+    places = [i for i, c in enumerate(trace.chunks) if c.lost is None and fits(c)]
+    assume(places)
+    return int(draw(st.sampled_from(places)))
+
+
+def _changed(trace: Trace, index: int, **changes: Any) -> Trace:
+    chunks = list(trace.chunks)
+    chunks[index] = replace(chunks[index], **changes)
+    return replace(trace, chunks=tuple(chunks))
+
+
+def _moved(trace: Trace, index: int, by: Any) -> Trace:
+    times = (
+        "transmission_start",
+        "transmission_end",
+        "computation_start",
+        "computation_end",
+    )
+    chunk = trace.chunks[index]
+    return _changed(trace, index, **{name: getattr(chunk, name) + by for name in times})
+
+
+def left_out(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    index = _done(draw, trace)
+    kept = trace.chunks[:index] + trace.chunks[index + 1 :]
+    return scenario, replace(trace, chunks=kept), "load-not-conserved"
+
+
+def doubled(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    index = _done(draw, trace)
+    return scenario, replace(trace, chunks=(*trace.chunks, trace.chunks[index])), "node-overlap"
+
+
+def overloaded(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    index = _done(draw, trace)
+    more = trace.chunks[index].load * 2
+    return scenario, _changed(trace, index, load=more), "computation-duration"
+
+
+def hastened(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    index = _done(draw, trace)
+    sooner = trace.chunks[index].computation_end - F(1, 8)
+    return scenario, _changed(trace, index, computation_end=sooner), "computation-duration"
+
+
+def sent_faster(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    index = _done(draw, trace)
+    sooner = trace.chunks[index].transmission_end - F(1, 8)
+    return scenario, _changed(trace, index, transmission_end=sooner), "transmission-duration"
+
+
+def too_early(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    index = _done(draw, trace)
+    arrival = {task.id: task.arrival for task in instance.tasks}[trace.chunks[index].task]
+    by = arrival - trace.chunks[index].transmission_start - F(1, 8)
+    return scenario, _moved(trace, index, by), "starts-before-arrival"
+
+
+def onto_the_channel(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    index = _done(draw, trace)
+    other = draw(st.sampled_from([i for i in range(len(trace.chunks)) if i != index] or [index]))
+    assume(other != index)
+    by = trace.chunks[other].transmission_start - trace.chunks[index].transmission_start
+    return scenario, _moved(trace, index, by), "channel-overlap"
+
+
+def onto_the_node(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    index = _done(draw, trace)
+    chunk = trace.chunks[index]
+    others = [c for c in trace.chunks if c is not chunk and c.lost is None]
+    assume(others)
+    other = draw(st.sampled_from(others))
+    moved = _moved(trace, index, other.computation_start - chunk.transmission_start)
+    return scenario, _changed(moved, index, node=other.node), "node-overlap"
+
+
+def into_a_failure(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    assume(scenario.failures)
+    failure = draw(st.sampled_from(scenario.failures))
+    index = _done(draw, trace)
+    moved = _moved(trace, index, failure.begin - trace.chunks[index].transmission_start)
+    return scenario, _changed(moved, index, node=failure.node), "node-down"
+
+
+def through_a_failure(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    places = [i for i, c in enumerate(trace.chunks) if c.lost is not None]
+    assume(places)
+    index = draw(st.sampled_from(places))
+    return scenario, _changed(trace, index, lost=None), "failure-survived"
+
+
+def a_failure_more(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    chunk = trace.chunks[_done(draw, trace)]
+    begin = (chunk.transmission_start + chunk.computation_end) / 2
+    failures = [f for f in scenario.failures if f.node != chunk.node]
+    more = replace(scenario, failures=(*failures, Failure(chunk.node, begin)))
+    return more, trace, "failure-survived"
+
+
+def lost_in_peace(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    index = _done(draw, trace)
+    chunk = trace.chunks[index]
+    middle = (chunk.transmission_start + chunk.computation_end) / 2
+    return scenario, _changed(trace, index, lost=middle), "lost-without-failure"
+
+
+def slower(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    name = trace.chunks[_done(draw, trace)].task
+    tau, chi = scenario.costs_of(name)
+    others = tuple(f for f in scenario.factors if f.task != name)
+    other = replace(scenario, factors=(*others, Factor(name, tau, chi * 2)))
+    return other, trace, "computation-duration"
+
+
+def turned_away(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    name = trace.chunks[_done(draw, trace)].task
+    said = tuple(replace(d, accepted=d.accepted and d.task != name) for d in trace.decisions)
+    return scenario, replace(trace, decisions=said), "rejected-task-served"
+
+
+def dropped_too(draw: Any, instance: Instance, scenario: Scenario, trace: Trace) -> Any:
+    name = trace.chunks[_done(draw, trace)].task
+    more = (*trace.dropped, Dropped(name, F(1, 8), 99))
+    return scenario, replace(trace, dropped=more), "load-not-conserved"
+
+
+CORRUPTIONS: tuple[Corrupt, ...] = (
+    left_out,
+    doubled,
+    overloaded,
+    hastened,
+    sent_faster,
+    too_early,
+    onto_the_channel,
+    onto_the_node,
+    into_a_failure,
+    through_a_failure,
+    a_failure_more,
+    lost_in_peace,
+    slower,
+    turned_away,
+    dropped_too,
+)
+
+
+@pytest.mark.parametrize("corrupt", CORRUPTIONS, ids=lambda corrupt: corrupt.__name__)
+@pytest.mark.property
+@given(st.data())
+def test_a_corrupted_trace_is_caught(corrupt: Corrupt, data: st.DataObject) -> None:
+    instance, scenario, trace = data.draw(traces())
+    other, broken, kind = corrupt(data.draw, instance, scenario, trace)
+    found = violations_executed(instance, other, broken)
+    assert kind in {violation.kind for violation in found}
+
+
+@pytest.mark.property
+@given(st.data())
+def test_the_order_of_what_happened_does_not_matter(data: st.DataObject) -> None:
+    instance, scenario, trace = data.draw(traces())
+    corrupt = data.draw(st.sampled_from(CORRUPTIONS))
+    other, broken, _ = corrupt(data.draw, instance, scenario, trace)
+    shuffled = Trace(
+        tuple(data.draw(st.permutations(broken.decisions))),
+        tuple(data.draw(st.permutations(broken.chunks))),
+        tuple(data.draw(st.permutations(broken.dropped))),
+    )
+    before, after = (violations_executed(instance, other, t) for t in (broken, shuffled))
+    assert Counter(v.kind for v in before) == Counter(v.kind for v in after)
