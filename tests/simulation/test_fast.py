@@ -1,4 +1,4 @@
-"""Streams under the algorithms that plan nothing: what they miss is counted, and told by the rules."""
+"""Streams under algorithms that plan nothing: what they miss is counted, and told by the rules."""
 
 import pytest
 
