@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import EXACT, FLOATING, exact
 from dlopt.errors import NotApplicableError
 from dlopt.files import load_text, replacing
 from dlopt.formats import vipr
@@ -63,7 +63,9 @@ def check_certificate(
 
     Its steps are followed in fractions, by code that shares nothing with what made them, and its
     program is held against the instance: every constraint must be one of the relaxation, and
-    every cut must hold for every plan of its class.
+    every cut must hold for every plan of the result's class. Of the class ``k``, for as many chunks
+    as the certificate says. Of instances in floats it proves the bound for windows that are a
+    little wider, see `dlopt.models.admission.case`.
 
     Parameters
     ----------
@@ -90,7 +92,11 @@ def check_certificate(
     held = problem.load_certified()
     if held is None:
         raise NotApplicableError(f"{problem.stem} has no certificates")
-    if result.bound is None and result.status is not Status.INFEASIBLE:
+    goal = problem.module.OBJECTIVES.get(result.objective)
+    if goal is None:
+        raise NotApplicableError(f"{problem.stem} has no objective {result.objective!r}")
+    infeasible = result.status is Status.INFEASIBLE
+    if result.bound is None and not infeasible:
         raise NotApplicableError("the result has no bound that could be proven")
     certificate = vipr.parse(load_text(path, "VIPR file"), os.fspath(path))
     flaw = certificate.flaw()
@@ -99,11 +105,12 @@ def check_certificate(
     worth, misfit = held(instance, result, certificate)
     if misfit is not None:
         return (Violation("program", misfit),)
-    if result.bound is None or isinstance(result.bound, tuple):
+    if infeasible:
         return () if worth is None else (Violation("bound", "plans are not excluded"),)
     if worth is None:
         return ()
-    sense = problem.module.OBJECTIVES[result.objective].sense
-    lacking = (worth - exact(result.bound)) * (1 if sense == "max" else -1)
-    spare = abs(worth) * exact(1e-9 if isinstance(result.bound, float) else 0)
+    if isinstance(result.bound, tuple) or result.bound is None:
+        return (Violation("bound", "it has levels, and one is proven"),)
+    lacking = (worth - exact(result.bound)) * (1 if goal.sense == "max" else -1)
+    spare = abs(worth) * exact(FLOATING if isinstance(result.bound, float) else EXACT)
     return () if lacking <= spare else (Violation("bound", result.objective, amount=lacking),)

@@ -1,6 +1,7 @@
 """Certificates of bounds: they prove what results say, of the instance they are of."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -91,13 +92,48 @@ def test_what_is_tampered_with_is_found(proven, pattern, new, kind):
 
 def test_a_better_bound_than_proven_is_refuted(proven):
     instance, _, path = proven
-    better = Result(Status.BOUND, objective="accepted", bound=0)
+    better = Result(Status.BOUND, objective="accepted", bound=0, plan_class="single")
     (violation,) = check_certificate(instance, better, path)
     assert (violation.kind, violation.amount) == ("bound", 1)
-    worse = Result(Status.BOUND, objective="accepted", bound=2)
+    worse = replace(better, bound=2)
     assert kinds(instance, worse, path) == []
-    nothing = Result(Status.INFEASIBLE, objective="accepted")
+    nothing = replace(better, status=Status.INFEASIBLE)
     assert kinds(instance, nothing, path) == ["bound"]
+    assert kinds(instance, replace(nothing, bound=None), path) == ["bound"]
+    assert kinds(instance, replace(better, bound=(1, 2)), path) == ["bound"]
+
+
+def test_what_holds_for_few_chunks_does_not_for_many(proven):
+    instance, result, path = proven
+    for wider in ("any", "k", "per-stage", None):
+        assert kinds(instance, replace(result, plan_class=wider), path) == ["program"]
+    two = dlopt.solve(instance, "bound-window", installments=2)
+    write_certificate(two, path)
+    assert kinds(instance, two, path) == []
+    assert kinds(instance, replace(two, plan_class="single"), path) == []
+
+
+def test_acceptances_prove_nothing_of_other_objectives(proven):
+    instance, result, path = proven
+    for other in ("misses", "utilization"):
+        assert kinds(instance, replace(result, objective=other), path) == ["program"]
+    for unknown in ("", "makespan"):
+        with pytest.raises(NotApplicableError, match="no objective"):
+            check_certificate(instance, replace(result, objective=unknown), path)
+
+
+@pytest.mark.parametrize("remark", ["\u00b2", "9" * 5000, "0", "-1", "1.5", ""])
+def test_a_strange_number_of_chunks_is_none(proven, remark):
+    instance, result, path = proven
+    path.write_text(path.read_text().replace("chunks: 1", f"chunks: {remark}"))
+    assert kinds(instance, result, path) == ["program"]
+
+
+def test_floats_at_large_instants_have_room_for_their_rounding(tmp_path):
+    """The check lets an instant be off by its last digits; so does the bound."""
+    task = Task("a", 1.7e9, 0.01000001, 0.01)
+    instance = Instance(Cluster(1, 0.5, 0.5), (task,))
+    assert dlopt.solve(instance, "bound-window").bound == 1
 
 
 def test_a_proof_of_another_instance_is_none(proven):
@@ -118,6 +154,8 @@ def test_that_not_all_are_in_time_is_proven(tmp_path):
     assert kinds(instance, result, path) == []
     exact = Result(Status.INFEASIBLE, objective="accepted", method="exact")
     assert kinds(instance, exact, path) == ["program"]  # nothing is promised
+    bounded = replace(result, status=Status.BOUND, bound=0)  # that not all fit bounds nothing
+    assert kinds(instance, bounded, path) == ["program"]
 
 
 def test_without_a_certificate_it_says_why(proven, tmp_path):

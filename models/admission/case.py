@@ -5,9 +5,9 @@ seconds since 1970. So the clock starts at the first instant that matters, and t
 scaled by powers of two, exactly, to about a thousand.
 
 Floats stand for the binary fractions they are. As a plan in floats is checked with a tolerance,
-its tasks get a quarter of it: they are released a little earlier and due a little later, in every
-model alike, so that what is proven impossible is impossible for all plans that pass the check
-by less.
+its tasks get a quarter of it, and what the check allows an instant to be off for being a float:
+they are released a little earlier and due a little later, in every model alike, so that what is
+proven impossible is impossible for all plans that pass the check by less.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dlopt.arithmetic import SOLVER, Number, exact
+from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact
 from dlopt.problems.admission import Instance
 
 _SIZE = 10
@@ -106,7 +106,8 @@ class Case:
         by_load = objective == "accepted-load"
         cluster, channel = instance.cluster, exact(instance.channel_free)
         remaining, promised = instance.remaining, instance.promised
-        spare = Fraction(0) if instance.exact else exact(SOLVER) / 4
+        floats = not instance.exact
+        spare, unsure = floats * exact(SOLVER) / 4, floats * ROUNDING
         jobs: list[Job] = []
         settled, granted = set(), Fraction(0)
         for index, task in enumerate(instance.tasks):
@@ -116,8 +117,11 @@ class Case:
                 granted += weight
                 continue
             arrival, deadline = exact(task.arrival), exact(task.deadline)
-            release = max(arrival - spare * deadline, exact(instance.now), channel)
-            due = arrival + (1 + spare) * deadline
+            last = arrival + deadline
+            release = max(
+                arrival - spare * deadline - unsure * arrival, exact(instance.now), channel
+            )
+            due = last + spare * deadline + unsure * last
             jobs.append(Job(index, release, due, left, weight, task.id in promised))
         origin = min((job.release for job in jobs), default=channel)
         time = _power(max((job.due - origin for job in jobs), default=origin))

@@ -16,7 +16,10 @@ from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.models.admission.case import Case
 from dlopt.models.admission.fluid import Flow, FluidModel
 from dlopt.problems.admission import Instance, Solution
-from dlopt.result import Result
+from dlopt.result import Result, Status
+
+_WORTHS = ("accepted", "accepted-load", "reject-ratio")
+"""The objectives whose worth is what the acceptances weigh."""
 
 
 def proven_worth(
@@ -48,6 +51,7 @@ class _Held:
         self, instance: Instance, result: Result[Solution], certificate: Certificate
     ) -> None:
         self.instance, self.objective, self.certificate = instance, result.objective, certificate
+        self.plan_class = result.plan_class
         whole = Case.of(instance, self.objective)
         forced = {
             name.removesuffix("_G")
@@ -60,8 +64,9 @@ class _Held:
             jobs=tuple(replace(job, must=f"z_{job.index}" in forced) for job in jobs),
         )
         self.missing = len(whole.jobs) - len(self.case.jobs)
-        all_or_nothing = result.method == "all-or-nothing"
-        allowed = {job.index for job in whole.jobs if job.must or all_or_nothing}
+        # Whether all tasks fit is another question than whether there is a plan.
+        question = result.method == "all-or-nothing" and result.status is Status.INFEASIBLE
+        allowed = {job.index for job in whole.jobs if job.must or question}
         self.added = {job.index for job in self.case.jobs if job.must} - allowed
         self.model = FluidModel(self.case)
 
@@ -75,6 +80,8 @@ class _Held:
 
     def _flaw(self) -> str | None:
         one, model = self.certificate, self.model
+        if self.objective not in _WORTHS:
+            return f"it is no proof for the objective {self.objective}"
         if self.added:
             return "it accepts by force what is not promised"
         if one.claim is not None and self.missing:
@@ -103,9 +110,11 @@ class _Held:
 
     def _cut(self, cut: Constraint) -> str | None:
         """Return why a cut may cut off a plan, or None if it cannot."""
-        chunks = self.certificate.remarks.get("chunks", "any")
-        if not chunks.isdigit() or int(chunks) < 1:
+        chunks = self._chunks()
+        if chunks is None:
             return "there are cuts only for plans with a number of chunks"
+        if self.plan_class != "single" and (self.plan_class != "k" or chunks < 2):
+            return f"it does not hold for all plans of the class {self.plan_class}"
         model, jobs, case = self.model, set[int](), self.case
         places = {column: (flow, True) for flow, column in model.received.items()}
         places |= {column: (flow, False) for flow, column in model.computed.items()}
@@ -137,9 +146,15 @@ class _Held:
             end = model.instants[max(flow.interval for flow, _ in parts) + 1]
         slope = slopes.pop() if slopes else Fraction(0)
         for tasks in range(len(named | jobs) + 1):
-            if cut.side + slope * tasks < self._most(start, end, tasks * int(chunks)):
+            if cut.side + slope * tasks < self._most(start, end, tasks * chunks):
                 return f"{tasks} tasks can do more in its window"
         return None
+
+    def _chunks(self) -> int | None:
+        """Return how many chunks of a task a node has at the most, if that is said."""
+        text = self.certificate.remarks.get("chunks", "any")
+        plain = text.isascii() and text.isdecimal() and len(text) < 10
+        return int(text) or None if plain else None
 
     def _most(self, start: Fraction, end: Fraction, chunks: int) -> Fraction:
         """Return what nodes receive and compute in a window with so many chunks each."""

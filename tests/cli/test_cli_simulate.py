@@ -288,7 +288,7 @@ def test_convert_a_log_to_a_stream(dlopt: Command, tmp_path: Path) -> None:
         (["--to", "admission", "--span", "-1"], "span must be a positive number, got -1"),
         (["--to", "admission", "--chi", "0"], "chi must be a positive number, got 0"),
         (["--to", "admission", "--at", "50"], "no job of the log is left"),
-        (["--to", "bag"], "swf converts to iit and admission, not to 'bag'"),
+        (["--to", "bag"], "swf converts to iit, admission, multistage, not to 'bag'"),
     ],
 )
 def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:

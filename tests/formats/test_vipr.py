@@ -109,6 +109,8 @@ def test_nothing_is_derived():
         ("2 0 1 1 1\nx_G", "2 0 1 0 1\nx_G", "twice"),
         ("2 0 1 1 1\nx_G", "2 0 1 2 1\nx_G", "no such variable"),
         ("1/2", "1/0", "Fraction(1, 0)"),
+        ("1/2", "1e999999999", "is no number"),
+        ("range 1 inf", "range -inf inf", "is no number"),
         ("DER 1", "DER 2", "it ends here"),
         ("-1\n", "-1 more\n", "derived already"),
         ("DER 1", "DER many", "many"),

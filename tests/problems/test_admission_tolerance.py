@@ -267,3 +267,19 @@ def rational(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(rational, value))
     return F(value) if isinstance(value, float) else value
+
+
+def test_a_rejected_task_takes_no_tolerance_away() -> None:
+    """One that is due at once leaves the others what they may be off by."""
+    cluster = Cluster(2, 1.0, 1.0)
+    tasks = (Task("a", 0.0, 1.0, 9.0), Task("b", 0.0, 1.0, 9.0), Task("c", 0.0, 1.0, 0.0))
+    chunks = (Chunk("a", 0, 1.0, 0.0, 1.0, 1.0, 2.0), Chunk("b", 1, 1.0, 1 - 1e-9, 2, 2, 3))
+    decisions = tuple(Decision(task.id, task.id != "c", 0.0) for task in tasks)
+    plan = Solution(decisions, chunks)
+    assert admission.violations(Instance(cluster, tasks), plan, 1e-9) == ()
+    accepted = replace(plan, decisions=tuple(replace(d, accepted=True) for d in decisions))
+    kinds = {
+        violation.kind
+        for violation in admission.violations(Instance(cluster, tasks), accepted, 1e-9)
+    }
+    assert kinds == {"channel-overlap", "load-not-conserved"}

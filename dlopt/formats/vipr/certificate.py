@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
+
+# Without exponents: a few letters would spell a number of a billion digits.
+_NUMBER = re.compile(r"[+-]?\d+(/\d+|\.\d*)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +166,23 @@ def _pairs(words: Sequence[str]) -> list[tuple[int, Fraction]]:
     count, *rest = words
     if len(rest) != 2 * int(count):
         raise ValueError(f"it announces {count} multipliers and has others")
-    return [(int(n), Fraction(m)) for n, m in zip(rest[::2], rest[1::2], strict=True)]
+    return [(int(n), number(m)) for n, m in zip(rest[::2], rest[1::2], strict=True)]
 
 
 def _at(known: Sequence[Constraint], number: int) -> Constraint:
     if not 0 <= number < len(known):
         raise ValueError(f"there is no constraint {number} before it")
     return known[number]
+
+
+def number(text: str) -> Fraction:
+    """Return the number that a text spells.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, or one with an exponent.
+    """
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text[:30]!r} is no number")
+    return Fraction(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dlopt.errors import Fault, InvalidInstanceError
-from dlopt.formats.vipr.certificate import Certificate, Constraint
+from dlopt.formats.vipr.certificate import Certificate, Constraint, number
 
 _SIGNS = {"G": 1, "L": -1, "E": 0}
 
@@ -74,7 +74,7 @@ class _Reader:
         self._expect("RTP")
         if self._next() == "infeas":
             return None
-        low, _ = Fraction(self._next()), self._next()
+        low, _ = number(self._next()), self._next()
         return low
 
     def _step(self) -> tuple[str, Constraint, tuple[str, ...]]:
@@ -85,7 +85,7 @@ class _Reader:
         return name, constraint, reason
 
     def _constraint(self) -> Constraint:
-        sign, side = _SIGNS[self._next()], Fraction(self._next())
+        sign, side = _SIGNS[self._next()], number(self._next())
         return Constraint(self._vector(), sign, side)
 
     def _vector(self) -> dict[int, Fraction]:
@@ -94,7 +94,7 @@ class _Reader:
             return self.costs
         terms = {}
         for _ in range(self._count()):
-            variable, value = self._variable(), Fraction(self._next())
+            variable, value = self._variable(), number(self._next())
             if variable in terms:
                 raise ValueError("a variable stands twice")
             terms[variable] = value

@@ -9,7 +9,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.fast.core import FastCore
 from dlopt.heuristics.admission.fast.hybrid import HybridCore
-from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
+from dlopt.heuristics.admission.fast.naming import NAMES, Fast, Hybrid
 from dlopt.heuristics.admission.orders import Lost, Refused, Span, State, Waiting
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.problems.admission import Chunk
@@ -78,7 +78,12 @@ def parse(name: object) -> Policy:
     if name == Hybrid.name:
         return Hybrid()
     fast = Fast.parse(name) if isinstance(name, str) else None
-    return Algorithm.parse(name) if fast is None else fast  # type: ignore[arg-type]
+    if fast is not None:
+        return fast
+    try:
+        return Algorithm.parse(name)  # type: ignore[arg-type]
+    except NotApplicableError as error:
+        raise NotApplicableError(f"{error}; {', '.join(NAMES)} and {Hybrid.name}") from error
 
 
 def core_of(

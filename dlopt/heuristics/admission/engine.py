@@ -44,10 +44,11 @@ class Admission:
     exact_numbers : bool, optional
         Compute in fractions, or in floats; by default in fractions if no number above is a float.
     plain : bool, default False
-        Use the straightforward planner, which decides the same and is slower.
+        Use the straightforward planner, which is slower. It decides the same in exact numbers,
+        and in floats but for what is within rounding of a deadline.
     compiled : bool, default False
-        Let compiled code, of the extra ``fast``, look at what waits; it decides the same. Only
-        FAST-EDF-IIT has such code, for floats.
+        Let compiled code, of the extra ``fast``, look at what waits, in floats; it decides the
+        same but for rounding. Only FAST-EDF-IIT has such code.
 
     Attributes
     ----------
@@ -162,9 +163,9 @@ class Admission:
         waiting = []
         for task in instance.tasks:
             if task.id in promised:
-                engine._record(task.id, True, engine._cast(task.arrival), promised=control)
                 if remaining[task.id] > 0:
                     waiting.append(engine._waiting(task, remaining[task.id]))
+                engine._record(task.id, True, engine._cast(task.arrival), promised=control)
         refused = engine._queue.restore(waiting, engine.now)
         if refused is not None:
             name = engine.algorithm.name

@@ -56,7 +56,7 @@ def violations(
     tolerance : float, default 0
         Relative: a task's load may be off by `tolerance` times that load, its times by
         `tolerance` times its relative deadline, and two tasks may overlap by `tolerance` times
-        the shortest relative deadline of all tasks. If it is not 0, times may also be off by 64
+        the shortest relative deadline of accepted tasks. If it is not 0, times may also be off by 64
         units in the last place.
 
     Returns
@@ -206,7 +206,10 @@ class _Rules:
 
     @cached_property
     def _shortest(self) -> Fraction:
-        return min(exact(task.deadline) for task in self.instance.tasks)
+        """The shortest deadline of a task that is accepted: what is rejected is in nobody's way."""
+        accepted = {decision.task for decision in self.solution.decisions if decision.accepted}
+        spans = [exact(task.deadline) for task in self.instance.tasks if task.id in accepted]
+        return min(spans, default=Fraction(0))
 
     def _resolution(self, instant: Fraction) -> Fraction:
         """Return how much an instant may be off for being a float."""

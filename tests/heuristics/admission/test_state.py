@@ -167,3 +167,17 @@ def test_all_sound_methods_side_by_side():
     assert [row.method.name for row in table.rows] == list(SOUND)
     assert [row.failure for row in table.rows] == [None] * len(SOUND)
     assert not set(LITERAL) & {row.method.name for row in table.rows}
+
+
+def test_the_first_new_task_is_told_from_the_last_promised():
+    """Under FIFO it comes behind, whatever its name; plain and fast agree."""
+    tasks = (Task("z", 0, 4, 19), Task("a", 1, 1, 6))
+    for plain in (False, True):
+        head = Admission.of(Instance(Cluster(1, 1, 1), tasks, now=1), "fifo-opr-mn", plain=plain)
+        assert not head.submit(tasks[1]).accepted
+        assert head.waiting == ("z",)
+    for name in ("edf-opr-mn", "fast-edf-iit", "hybrid"):
+        even = (Task("z", 0, 1, 9), Task("a", 1, 1, 8))
+        head = Admission.of(Instance(Cluster(1, 1, 1), even, now=1), name)
+        assert head.submit(even[1]).accepted
+        assert head.waiting == ("z", "a")

@@ -55,6 +55,7 @@ class FastCore:
         self.controller = _controller(algorithm, costs, len(ready), plain, compiled)
         self.cluster = Dispatcher(costs, ready, channel, now, self.controller)
         self._batch = now
+        self._beyond = False
 
     def __len__(self) -> int:
         return len(self.controller)
@@ -62,20 +63,18 @@ class FastCore:
     @property
     def tasks(self) -> list[Waiting]:
         """The tasks of which something waits, in the order of their deadlines."""
-        self.cluster.roll_back()
+        self._roll_back()
         return [entry.task for entry in self.controller]
 
     def offer(self, new: Waiting) -> Refused | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
         now, events = new.arrival, self.algorithm.events
-        if now < self.cluster.clock:
-            self.cluster.roll_back()
         first = events == "dispatch-first" and now > self._batch
-        self.cluster.run(now, inclusive=first or events == "one-by-one")
+        self._run(now, inclusive=first or events == "one-by-one")
         refused = self.controller.offer(new, self.cluster)
         if refused is None:
             self._batch = now
-            self.cluster.commit()
+            self._commit()
         return refused
 
     def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
@@ -88,16 +87,12 @@ class FastCore:
 
     def advance(self, now: Any) -> None:
         """Send what was to be sent before an instant."""
-        if now < self.cluster.clock:
-            self.cluster.roll_back()
-        self.cluster.run(now)
-        self.cluster.commit()
+        self._run(now)
+        self._commit()
 
     def count(self, now: Any) -> int:
         """Return how many tasks wait at an instant, if no other one is accepted."""
-        if now < self.cluster.clock:
-            self.cluster.roll_back()
-        self.cluster.run(now)
+        self._run(now)
         return len(self.controller)
 
     def served(self, before: Any = None) -> Iterator[Span]:
@@ -113,9 +108,9 @@ class FastCore:
 
     def lost(self) -> list[Lost]:
         """Return what accepted tasks have left at their deadlines, and what is dropped."""
-        self.cluster.run()
+        self._run(None)
         lost = self.cluster.lost.copy()
-        self.cluster.roll_back()
+        self._roll_back()
         return lost
 
     def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
@@ -131,12 +126,26 @@ class FastCore:
 
     def _sent(self, before: Any) -> list[Sent]:
         """Return what is sent if no other task is accepted: all of it, or until an instant."""
-        if before is not None and before < self.cluster.clock:
-            self.cluster.roll_back()
-        self.cluster.run(before)
+        self._run(before)
         sent = self.cluster.sent.copy()
-        self.cluster.roll_back()
+        self._roll_back()
         return sent
+
+    def _run(self, until: Any, *, inclusive: bool = False) -> None:
+        """Send what is to be sent until an instant, and not what was only sent on trial."""
+        clock = self.cluster.clock
+        if until is not None and (until < clock or (until == clock and self._beyond)):
+            self._roll_back()
+        self.cluster.run(until, inclusive=inclusive)
+        self._beyond = inclusive
+
+    def _commit(self) -> None:
+        self.cluster.commit()
+        self._beyond = False
+
+    def _roll_back(self) -> None:
+        self.cluster.roll_back()
+        self._beyond = False
 
 
 def _controller(

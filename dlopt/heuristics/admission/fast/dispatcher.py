@@ -11,8 +11,11 @@ from collections.abc import Iterator, Sequence
 from heapq import heapify, heapreplace
 from typing import Any, NamedTuple, Protocol
 
+from dlopt.arithmetic import FLOATING, ROUNDING
 from dlopt.heuristics.admission.orders import Lost, Waiting
 from dlopt.problems.admission import Chunk
+
+_ROUNDING = float(ROUNDING)
 
 
 class Entry:
@@ -152,16 +155,14 @@ class Dispatcher:
                 break
             self._keep(entry)
             due, rest = entry.task.deadline, entry.rest
-            if start >= due:
-                self.lost.append(Lost(entry.task, rest))
-                lane.take(entry, 0, start, start)
-                continue
-            load, left, end = (due - start) / self.unit, 0, due
-            if load < rest:
+            load, left, end = rest, 0, start + rest * self.unit
+            if end > due and end - due > self._rounding(entry.task):
+                if start >= due:
+                    self.lost.append(Lost(entry.task, rest))
+                    lane.take(entry, 0, start, start)
+                    continue
+                load, end = (due - start) / self.unit, due
                 left = rest - load
-            else:
-                load = rest
-                end = start + load * self.unit
             self.head = start + load * self.tau
             self._hold(end)
             self.sent.append(Sent(entry.task, load, start, self.head, end))
@@ -187,6 +188,15 @@ class Dispatcher:
         del self.sent[mark.sent :], self.lost[mark.lost :]
         self.version += 1
         self.commit()
+
+    def _rounding(self, task: Waiting) -> Any:
+        """Return by how much a task may be late for nothing but rounding; exact numbers have none.
+
+        It is half of what a check in floats allows.
+        """
+        if not isinstance(task.deadline, float):
+            return 0
+        return FLOATING / 2 * (task.deadline - task.arrival) + _ROUNDING / 2 * abs(task.deadline)
 
     def _keep(self, entry: Entry | None) -> None:
         if self._mark is None:

@@ -12,7 +12,7 @@ Test: TypeAlias = Literal["waiting", "edf", "dispatched", "chunk", "r0", "r1", "
 Events: TypeAlias = Literal["arrivals-first", "one-by-one", "dispatch-first"]
 
 _STEM = "fast-edf-iit"
-_NAMES: dict[str, Test] = {
+NAMES: dict[str, Test] = {
     _STEM: "r2",
     f"{_STEM}-r0": "r0",
     f"{_STEM}-r1": "r1",
@@ -61,13 +61,13 @@ class Fast:
     @classmethod
     def parse(cls, name: str) -> Fast | None:
         """Return the algorithm of a name, or None if it is none of these."""
-        test = _NAMES.get(name)
+        test = NAMES.get(name)
         return None if test is None else cls(test)
 
     @property
     def name(self) -> str:
         """The name that `parse` reads."""
-        return next(name for name, test in _NAMES.items() if test == self.test)
+        return next(name for name, test in NAMES.items() if test == self.test)
 
     @property
     def literal(self) -> bool:

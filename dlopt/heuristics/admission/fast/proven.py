@@ -75,10 +75,9 @@ class Plain(Line):
     def _held(self, task: Waiting, work: Any) -> Refused | None:
         """Hold the work that is due by the deadline of a task against what is certain."""
         outlook = self.outlook
-        if self.clipped:
+        certain = task.deadline * outlook.slope - outlook.debt
+        if self.clipped and work > certain:
             certain = outlook.load(task.deadline)
-        else:
-            certain = task.deadline * outlook.slope - outlook.debt
         return Refused(task, Miss(work - certain, "load")) if work > certain else None
 
 
@@ -111,10 +110,12 @@ class Store(Protocol):
 
 
 class Logarithmic:
-    """The same decisions from sums: O(log n + log g) a decision, amortised, with a tree.
+    """The same decisions from sums: O(log n + log g) a decision, with a tree, in most states.
 
-    The line of R1 is held against all tasks behind the new one at once. Those below it, if there
-    are any, are looked at one by one for R2, up to the first that is also below `Psi`.
+    The line of R1 is held against all tasks behind the new one at once. Those that it would not
+    let in are looked at one by one for R2, up to the first that `Psi` does not let in either: where
+    many wait that are due before the last node is free, that is O(n) again. After something was
+    sent, the next decision takes O(g) more.
 
     Parameters
     ----------

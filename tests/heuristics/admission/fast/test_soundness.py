@@ -187,6 +187,47 @@ def test_an_earlier_submission_after_a_rejection_finds_what_was_then():
     assert engine.waiting == ("a",)
 
 
+@pytest.mark.parametrize("events", EVENTS)
+def test_a_rejection_at_an_instant_sends_nothing_at_it(events):
+    waiting = []
+    for rejected in (False, True):
+        engine = Admission(Cluster(1, 1, 1), Fast("r2", events=events))
+        engine.submit(Task("a", 0, 1, 20))
+        engine.submit(Task("b", 0, 1, 20))
+        if rejected:
+            assert not engine.submit(Task("x", 2, 9, 1)).accepted
+        engine.advance(2)
+        waiting.append(engine.waiting)
+    assert waiting[0] == waiting[1]
+
+
+@pytest.mark.parametrize("name", ["fast-edf-iit", "fast-edf-iit-r1", "fast-edf-iit-r0", "hybrid"])
+def test_rounding_at_large_instants_loses_nothing(name):
+    """A task that just fits, in seconds since 1970."""
+    task = Task("a", 1.7e9, 0.315637770714469, 1.0)
+    engine = Admission(Cluster(3, 0.25, 9.0), name)
+    assert engine.submit(task).accepted
+    assert violations(Instance(engine.cluster, (task,)), engine.plan(), FLOATING) == ()
+
+
+def test_a_tiny_load_beside_a_huge_one_is_served():
+    tasks = (Task("huge", 0.0, 1e6, 1.5e6), Task("tiny", 0.0, 1e-12, 1.5e6))
+    engine = Admission(Cluster(2, 0.5, 1.0), "fast-edf-iit")
+    for task in tasks:
+        engine.submit(task)
+    assert violations(Instance(engine.cluster, tasks), engine.plan(), FLOATING) == ()
+
+
+def test_one_tight_task_in_floats_is_decided_alike():
+    said = {
+        Admission(Cluster(2, 0.25, 9.0), "fast-edf-iit", **options)
+        .submit(Task("a", 0.0, 1.0664718772826882, 5.0))
+        .accepted
+        for options in ({}, {"plain": True}, {"compiled": True})
+    }
+    assert len(said) == 1
+
+
 def test_names_and_choices():
     for name in ("fast-edf-iit", "fast-edf-iit:literal-edf", "hybrid"):
         assert parse(name).name == name
