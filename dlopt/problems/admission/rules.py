@@ -56,8 +56,8 @@ def violations(
     tolerance : float, default 0
         Relative: a task's load may be off by `tolerance` times that load, its times by
         `tolerance` times its relative deadline, and two tasks may overlap by `tolerance` times
-        the shortest relative deadline of accepted tasks. If it is not 0, times may also be off by 64
-        units in the last place.
+        the shortest relative deadline of accepted tasks. If it is not 0, times may also be off by
+        64 units in the last place.
 
     Returns
     -------
