@@ -136,7 +136,8 @@ class _Held:
         if any(a > case.jobs[flow.job].load for flow, a in parts):
             return "it counts more than the load of a task"
         named = {flow.job for flow, _ in parts}
-        if named - jobs and slopes != {0}:
+        slope = slopes.pop() if slopes else Fraction(0)
+        if named - jobs and slope:
             return "it counts a task whose acceptance it does not name"
         if received:
             start = model.instants[min(flow.interval for flow, _ in parts)]
@@ -144,7 +145,6 @@ class _Held:
         else:
             start = min(case.jobs[i].release for i in named)
             end = model.instants[max(flow.interval for flow, _ in parts) + 1]
-        slope = slopes.pop() if slopes else Fraction(0)
         for tasks in range(len(named | jobs) + 1):
             if cut.side + slope * tasks < self._most(start, end, tasks * chunks):
                 return f"{tasks} tasks can do more in its window"

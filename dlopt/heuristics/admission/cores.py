@@ -118,7 +118,7 @@ def core_of(
     """
     if isinstance(policy, Algorithm):
         return Queue(policy, costs, ready, channel, plain=plain)
-    reason = misfit(policy, costs)
+    reason = misfit(costs)
     if reason is None and isinstance(policy, Fast) and policy.from_idle:
         busy = channel > now or any(instant > now for instant in ready)
         reason = "its test knows only what it sent, and the cluster is busy" if busy else None
@@ -128,11 +128,9 @@ def core_of(
     return made(policy, costs, ready, channel, now, plain=plain, compiled=compiled)  # type: ignore[arg-type]
 
 
-def misfit(policy: Policy, costs: tuple[Any, ...]) -> str | None:
-    """Return why an algorithm is not for a cluster with such costs, or None."""
+def misfit(costs: tuple[Any, ...]) -> str | None:
+    """Return why the algorithms of chapter 6 are not for a cluster with such costs, or None."""
     tau, chi, theta_cm, theta_cp = costs
-    if isinstance(policy, Algorithm):
-        return None
     if theta_cm or theta_cp:
         return "its formulas know no set-up costs"
     return "sending and computing cost nothing" if not (tau or chi) else None

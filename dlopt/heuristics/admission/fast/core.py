@@ -100,10 +100,8 @@ class FastCore:
         spans: dict[int, Span] = {}
         for task, _, start, _, end in self._sent(before):
             span = spans.get(task.key[1])
-            if span is None:
-                spans[task.key[1]] = Span(task, start, end)
-            elif end > span.end:
-                spans[task.key[1]] = span._replace(end=end)
+            first, last = (start, end) if span is None else (span.start, max(span.end, end))
+            spans[task.key[1]] = Span(task, first, last)
         yield from spans.values()
 
     def lost(self) -> list[Lost]:

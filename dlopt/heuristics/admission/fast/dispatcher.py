@@ -286,10 +286,6 @@ class Line:
         """Let a task wait."""
         insort(self.entries, entry, key=key)
 
-    def place(self, task: Waiting) -> int:
-        """Return how many tasks are before a task that does not wait yet."""
-        return bisect_left(self.entries, task.key, key=key)
-
 
 def key(entry: Entry) -> Any:
     """Return by what an entry is sorted."""

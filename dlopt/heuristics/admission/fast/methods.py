@@ -112,7 +112,7 @@ def without_setup_costs(instance: Instance) -> str | None:
     reason = identical_nodes(instance)
     if reason is None:
         costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
-        reason = misfit(Fast(), costs)
+        reason = misfit(costs)
     return reason
 
 

@@ -127,6 +127,15 @@ def test_blocks_grow_and_shrink():
     assert blocks.split((0.0, 0))[0] == 0
 
 
+def test_blocks_grow_as_tasks_are_admitted(monkeypatch):
+    monkeypatch.setattr(kernel, "SIZE", 2)
+    blocks = Blocks()
+    for number in range(100):
+        task = waiting(number, 0, 1, 1000 + number, float)
+        assert blocks.admit(Entry(task, 1.0), task.deadline, 0.0)
+    assert [entry.task.key[1] for entry in blocks] == list(range(100))
+
+
 def test_compiled_code_is_for_floats_and_needs_its_extra(monkeypatch):
     cluster = Cluster(2, tau=1, chi=1)
     with pytest.raises(NotApplicableError, match="for floats"):
