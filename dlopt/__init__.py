@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from dlopt.generation import generate
     from dlopt.heuristics.admission.engine import Admission
+    from dlopt.heuristics.multistage.engine import MultiStage
     from dlopt.io import read, write
     from dlopt.plotting import plot
     from dlopt.proofs import check_certificate, write_certificate
@@ -44,6 +45,7 @@ _HOMES = {
     ),
     "generation": ("generate",),
     "heuristics.admission.engine": ("Admission",),
+    "heuristics.multistage.engine": ("MultiStage",),
     "io": ("read", "write"),
     "plotting": ("plot",),
     "proofs": ("check_certificate", "write_certificate"),
@@ -60,6 +62,7 @@ __all__ = [
     "InvalidInstanceError",
     "Limits",
     "MissingExtraError",
+    "MultiStage",
     "NotApplicableError",
     "RefutedAnswerError",
     "Result",

@@ -111,6 +111,18 @@ def test_what_is_committed_is_in_nobodys_way():
     assert "reservation-on-channel" in {v.kind for v in violations(busy, plan)}
 
 
+def test_what_is_over_is_not_looked_at():
+    """A reservation that was over before something else began on its node."""
+    over = Reservation("r", 0, 1, 2, io_end=2, nodes=(0,))
+    sent = (Commitment("x", 0, 2, 2, 6),)
+    instance = Instance(PAIR, (), (over,), now=3, committed=sent)
+    plan = Solution((), (Grant("r", True, 0, (0,)),), ())
+    assert violations(instance, plan) == ()
+    running = replace(over, end=4)
+    found = violations(replace(instance, reservations=(running,)), plan)
+    assert [(v.kind, v.start, v.end) for v in found] == [("reservation-on-node", 3, 4)]
+
+
 def test_without_tasks_nothing_is_known_of_one():
     instance = Instance(PAIR, (), (WANTED,))
     plan = Solution((Decision("a", True, 0),), PLAN.grants, (Chunk("a", 0, 1, 0, 1, 1, 2),))

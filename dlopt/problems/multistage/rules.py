@@ -54,7 +54,8 @@ def violations(
     Notes
     -----
     An accepted reservation holds its nodes from its start to its end, and the channel from its
-    start to the end of its I/O, exactly as promised. What is committed may not reach into either.
+    start to the end of its I/O, exactly as promised. From `now` on, what is committed and what is
+    not ready may not reach into either; what was before is not looked at.
     Complexity: O(n log n) in tasks, reservations, chunks and reserved nodes.
     """
     rules = _Rules(instance, solution, tolerance)
@@ -131,8 +132,7 @@ class _Rules:
             (exact(chunk.transmission_start), exact(chunk.transmission_end))
             for chunk in self.solution.chunks
         ]
-        free = channel_free_of(self.instance, exact)
-        busy = [(Fraction(0), free)] if free > exact(self.instance.now) else []
+        busy = [(exact(self.instance.now), channel_free_of(self.instance, exact))]
         shared = (*overlaps(windows), *crossings(windows, sends), *crossings(windows, busy))
         yield from self._told("reservation-on-channel", "channel", shared)
 
@@ -146,10 +146,9 @@ class _Rules:
         for chunk in self.solution.chunks:
             interval = exact(chunk.transmission_start), exact(chunk.computation_end)
             used[chunk.node].append(interval)
-        now = exact(self.instance.now)
         for node, instant in enumerate(self.instance.free_times):
-            if node in reserved and exact(instant) > now:
-                used[node].append((Fraction(0), exact(instant)))
+            if node in reserved:
+                used[node].append((exact(self.instance.now), exact(instant)))
         for node, windows in reserved.items():
             shared = (*overlaps(windows), *crossings(windows, used[node]))
             yield from self._told("reservation-on-node", f"node {node}", shared)

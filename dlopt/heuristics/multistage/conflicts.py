@@ -1,0 +1,51 @@
+"""What a reservation that must not be refused is in conflict with, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from dlopt.arithmetic import shown, simplest
+from dlopt.heuristics.multistage.queue import Planned
+from dlopt.problems.multistage import Grant, Reservation
+
+
+def conflict(
+    one: Reservation,
+    refusal: Grant,
+    held: Mapping[str, tuple[Reservation, tuple[int, ...]]],
+    sent: Iterable[Planned],
+) -> str:
+    """Return why a reservation is refused, naming the first promise that stands against it.
+
+    Parameters
+    ----------
+    one : Reservation
+    refusal : Grant
+    held : mapping
+        Accepted reservations and their nodes, by identity.
+    sent : iterable of Planned
+        Tasks that have begun.
+    """
+    reason = str(refusal.reason)
+    if refusal.because == "task":
+        return reason
+    on_channel = refusal.because == "channel"
+    named = set(one.nodes) if isinstance(one.nodes, tuple) else None
+    end = one.channel_end if on_channel else one.end
+    for holder, start, sent_by, done, nodes in _holders(held, sent):
+        until = sent_by if on_channel else done
+        apart = not (on_channel or named is None or named & set(nodes))
+        if not apart and max(one.start, start) < min(end, until):
+            return f"{reason}: {holder} holds until {shown(simplest(until))}"
+    return f"{reason}: there are no more, or the cluster is not ready"
+
+
+def _holders(
+    held: Mapping[str, tuple[Reservation, tuple[int, ...]]], sent: Iterable[Planned]
+) -> Iterator[tuple[str, Any, Any, Any, tuple[int, ...]]]:
+    for name, (other, nodes) in held.items():
+        yield f"reservation {name}", other.start, other.channel_end, other.end, nodes
+    for planned in sent:
+        for piece in planned.pieces:
+            yield f"task {planned.task.id}", piece.start, piece.sent, piece.end, (piece.node,)

@@ -1,0 +1,303 @@
+"""The engine: one cluster, one algorithm, tasks and reservations as they arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.orders import Waiting
+from dlopt.heuristics.multistage.blocks import Wish
+from dlopt.heuristics.multistage.conflicts import conflict
+from dlopt.heuristics.multistage.cores import core_of, misfit, parse
+from dlopt.heuristics.multistage.queue import Denied
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.multistage import Chunk, Decision, Grant, Instance, Reservation, Solution, Task
+from dlopt.problems.records import NonNegative, Record
+
+
+@dataclass(frozen=True, slots=True)
+class _State(Record):
+    now: NonNegative = 0
+    ready_times: tuple[NonNegative, ...] = ()
+    channel_ready: NonNegative = 0
+
+
+class MultiStage:
+    """Decides on divisible tasks and on reservations one by one, and keeps a plan for the tasks.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Of identical nodes, without set-up costs.
+    algorithm : str, default "multi-stage"
+        See :func:`dlopt.heuristics.multistage.cores.parse`.
+    now : Number, default 0
+    ready_times : sequence of Number, shape (nodes,), optional
+        When each node becomes free; by default at once.
+    channel_ready : Number, default 0
+        When the head node can send again.
+    exact_numbers : bool, optional
+        Compute in fractions, or in floats; by default in fractions if no number above is a float.
+    plain : bool, default False
+        Use the straightforward planner, which decides the same and is slower.
+
+    Attributes
+    ----------
+    now : Number
+        The latest instant that the plan was told of, by `advance` or by what was accepted.
+
+    Raises
+    ------
+    NotApplicableError
+        If the nodes differ, there are set-up costs, or the algorithm does not exist.
+
+    Notes
+    -----
+    Guarantee, of ``multi-stage``: every accepted task meets its deadline and every accepted
+    reservation starts and ends as promised, for the plan that `plan` returns is valid at all
+    times, and what is accepted changes it only into another valid plan. A task is committed whole
+    once its first transmission starts before `now`; until then it may be planned anew.
+
+    Source: Mamat 2011, chapter 5, repaired; the modules of this package say how.
+
+    Examples
+    --------
+    >>> head = MultiStage(Cluster(2, tau=1, chi=1))
+    >>> head.reserve(Reservation("r", arrival=0, start=2, end=6, io_ratio=0.5)).nodes
+    (1,)
+    >>> head.submit(Task("a", arrival=0, load=2, deadline=6)).accepted
+    True
+    >>> [(chunk.node, str(chunk.load)) for chunk in head.plan().chunks]
+    [(0, '2')]
+    >>> head.reserve(Reservation("q", arrival=0, start=1, end=7, nodes=2)).reason
+    'too few of its nodes are free'
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        algorithm: str = "multi-stage",
+        *,
+        now: Number = 0,
+        ready_times: Sequence[Number] = (),
+        channel_ready: Number = 0,
+        exact_numbers: bool | None = None,
+        plain: bool = False,
+    ) -> None:
+        if not isinstance(cluster, Cluster):
+            raise NotApplicableError(f"a cluster is needed, not a {type(cluster).__name__}")
+        reason = misfit(cluster)
+        if reason is not None:
+            raise NotApplicableError(f"multi-stage algorithms do not apply: {reason}")
+        self.algorithm = parse(algorithm)
+        given = _State(now, ready_times, channel_ready)  # type: ignore[arg-type]
+        now, channel_ready = given.now, given.channel_ready
+        ready = given.ready_times or (now,) * cluster.nodes
+        if len(ready) != cluster.nodes:
+            rule = f"must have one entry for each of the {cluster.nodes} nodes"
+            raise InvalidInstanceError([Fault("ready_times", len(ready), rule)])
+        if exact_numbers is None:
+            exact_numbers = cluster.exact and is_exact((now, channel_ready, *ready))
+        cast: Any = exact if exact_numbers else float
+        self.cluster = cluster
+        self.now: Any = cast(now)
+        self._cast = cast
+        costs = cast(cluster.tau_of(0)), cast(cluster.chi_of(0))
+        # One object an instant: equal ones are then told to be so without arithmetic.
+        instants = {instant: cast(instant) for instant in set(ready)}
+        state = costs, [instants[instant] for instant in ready], cast(channel_ready), self.now
+        self._queue = core_of(self.algorithm, *state, plain=plain)
+        self._decisions: list[Decision] = []
+        self._grants: list[Grant] = []
+        self._tasks: set[str] = set()
+        self._reservations: set[str] = set()
+        self._held: dict[str, tuple[Reservation, tuple[int, ...]]] = {}
+
+    @classmethod
+    def of(
+        cls, instance: Instance, algorithm: str = "multi-stage", *, plain: bool = False
+    ) -> MultiStage:
+        """Start from the state of an instance: what it promised before ``now`` is planned.
+
+        Raises
+        ------
+        PromiseError
+            If the algorithm cannot plan these tasks, or the reservations are in conflict.
+        """
+        engine = cls(
+            instance.cluster,
+            algorithm,
+            now=instance.now,
+            ready_times=instance.free_times,
+            channel_ready=instance.channel_free,
+            exact_numbers=instance.exact,
+            plain=plain,
+        )
+        for one in instance.reservations:
+            if one.id in instance.promised:
+                engine._reserve(one, min(engine._cast(one.arrival), engine.now), promised=True)
+        stream = instance.stream
+        remaining = {} if stream is None else stream.remaining
+        waiting = []
+        for task in instance.tasks:
+            if task.arrival < instance.now:
+                if remaining[task.id] > 0:
+                    waiting.append(engine._waiting(task, remaining[task.id]))
+                engine._record(task.id, True, engine._cast(task.arrival))
+        refused = engine._queue.restore(waiting, engine.now)
+        if refused is not None:
+            name = engine.algorithm.name
+            raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
+        return engine
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Identities of the tasks that have not begun, in the order of the plan."""
+        return tuple(planned.task.id for planned in self._queue.waiting)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """All decisions on tasks so far, in the order in which they were made."""
+        return tuple(self._decisions)
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """All decisions on reservations so far, in the order in which they were made."""
+        return tuple(self._grants)
+
+    def submit(self, task: Task) -> Decision:
+        """Decide on a task that arrives.
+
+        Parameters
+        ----------
+        task : Task
+            Its arrival must not lie before `now`. What arrives at one instant is decided in the
+            order in which it is told, before anything is sent at that instant.
+
+        Returns
+        -------
+        Decision
+            If it is a rejection, its `reason` says which task would miss and by how much.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If the task arrives in the past, or its identity was used before. As after a
+            rejection, plan and clock are what they were.
+        """
+        if not isinstance(task, Task):
+            raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
+        faults = self._faults(task, self._tasks)
+        if task.remaining is not None:
+            faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
+        if faults:
+            raise InvalidInstanceError(faults)
+        new = self._waiting(task, task.load)
+        refused = self._queue.offer(new)
+        if refused is not None:
+            by, of = refused.miss
+            rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
+            return self._record(task.id, False, new.arrival, **rest)
+        self.now = new.arrival
+        return self._record(task.id, True, new.arrival)
+
+    def reserve(self, reservation: Reservation) -> Grant:
+        """Decide on a reservation that is asked for.
+
+        Returns
+        -------
+        Grant
+            With its nodes; if it is a refusal, its `reason` says why.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If it is asked for in the past, its identity was used before, or it names a node that
+            does not exist. As after a refusal, plan and clock are what they were.
+        PromiseError
+            If it is mandatory and conflicts with what is promised; nothing changes either.
+        """
+        if not isinstance(reservation, Reservation):
+            raise NotApplicableError(f"a reservation is needed, not a {type(reservation).__name__}")
+        faults = self._faults(reservation, self._reservations)
+        if isinstance(reservation.nodes, tuple):
+            rule = f"must be one of the nodes 0 to {self.cluster.nodes - 1}"
+            strange = (node for node in reservation.nodes if node >= self.cluster.nodes)
+            faults += [Fault("nodes", node, rule) for node in strange]
+        if faults:
+            raise InvalidInstanceError(faults)
+        return self._reserve(reservation, self._cast(reservation.arrival))
+
+    def advance(self, now: Number) -> None:
+        """Tell the engine that time has passed: what was to be sent before `now` was sent.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If `now` lies before the engine's clock.
+        """
+        instant = self._cast(_State(now).now)
+        if instant < self.now:
+            rule = f"must not lie before {shown(simplest(self.now), 15)}"
+            raise InvalidInstanceError([Fault("now", now, rule)])
+        self._queue.advance(instant)
+        self.now = instant
+
+    def plan(self) -> Solution:
+        """Return all decisions, and the chunks of all accepted tasks, sent or only planned."""
+        chunks = tuple(
+            Chunk(planned.task.id, node, load, start, sent, sent, end)
+            for planned in self._queue.placements()
+            for node, load, start, sent, end in planned.pieces
+        )
+        return Solution(self.decisions, self.grants, chunks)
+
+    def _faults(self, new: Task | Reservation, known: set[str]) -> list[Fault]:
+        faults = []
+        if self._cast(new.arrival) < self.now:
+            rule = f"must not lie before now, {shown(simplest(self.now), 15)}"
+            faults.append(Fault("arrival", new.arrival, rule))
+        if not new.id:
+            faults.append(Fault("id", new.id, "must not be empty"))
+        if new.id in known:
+            faults.append(Fault("id", new.id, "was submitted before"))
+        return faults
+
+    def _reserve(self, one: Reservation, at: Any, *, promised: bool = False) -> Grant:
+        begun = self.now if promised else self._cast(0)  # what was before is over
+        start, sent, end = (
+            max(self._cast(time), begun) for time in (one.start, one.channel_end, one.end)
+        )
+        wish = Wish(start, sent, end, one.nodes)
+        found: Any = one.nodes
+        if end > start:
+            found = self._queue.reserve(wish, max(at, self.now))
+        if isinstance(found, Denied):
+            grant = Grant(one.id, False, simplest(at), (), found.because, found.missed)
+            if promised or one.mandatory:
+                kind = "promised" if promised else "mandatory"
+                why = conflict(one, grant, self._held, self._queue.begun(max(at, self.now)))
+                raise PromiseError(f"{kind} reservation {one.id}: {why}")
+        else:
+            grant = Grant(one.id, True, simplest(at), found)
+            self._held[one.id] = one, found
+            self.now = max(at, self.now)
+        self._grants.append(grant)
+        self._reservations.add(one.id)
+        return grant
+
+    def _waiting(self, task: Task, load: Number) -> Waiting:
+        cast = self._cast
+        arrival = cast(task.arrival)
+        deadline = arrival + cast(task.deadline)
+        return Waiting((deadline, len(self._decisions)), task.id, arrival, cast(load), deadline)
+
+    def _record(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
+        decision = Decision(task, accepted, simplest(at), **rest)
+        self._decisions.append(decision)
+        self._tasks.add(task)
+        return decision

@@ -1,0 +1,119 @@
+"""The algorithms as registered methods: a whole stream at once.
+
+The method ``multi-stage`` is the function `multi_stage` of this module, ``multi-stage:literal-F1``
+is `multi_stage_literal_f1`; they all tell what arrives to
+:class:`dlopt.heuristics.multistage.engine.MultiStage`, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.multistage import cores
+from dlopt.heuristics.multistage.engine import MultiStage
+from dlopt.problems.multistage import Instance, Reservation, Solution, Task, default_objective
+from dlopt.problems.multistage import objective as worth
+from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
+
+PLAN_CLASS: PlanClass = "any"
+"""What a task gets: stages end where another task is sent, too, so that a node may have several
+chunks of a task between two reservations."""
+
+
+def stream(
+    algorithm: str,
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Result[Solution]:
+    """Decide on tasks and reservations in the order of their arrivals.
+
+    At one instant reservations are decided before tasks.
+
+    Returns
+    -------
+    Result
+        ``FEASIBLE``, or ``UNKNOWN`` if the algorithm finds no plan for what the instance has
+        promised already, or for a mandatory reservation beside what it promised itself.
+    """
+    goal = objective or default_objective(instance)
+    try:
+        engine = decided(algorithm, instance)
+    except PromiseError as error:
+        return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=str(error))
+    plan = engine.plan()
+    rejected = next((d.reason for d in plan.decisions if not d.accepted), None)
+    refused = next((grant.reason for grant in plan.grants if not grant.accepted), None)
+    told = [
+        text
+        for text in (
+            None if rejected is None else f"first rejection: {rejected}",
+            None if refused is None else f"first refusal: {refused}",
+        )
+        if text is not None
+    ]
+    return Result(
+        Status.FEASIBLE,
+        plan,
+        objective=goal,
+        value=worth(instance, plan, goal),
+        plan_class=PLAN_CLASS,
+        reason="; ".join(told) or None,
+    )
+
+
+def decided(algorithm: str, instance: Instance, *, plain: bool = False) -> MultiStage:
+    """Return an engine that was told all that arrives.
+
+    Raises
+    ------
+    PromiseError
+        See `stream`.
+    """
+    engine = MultiStage.of(instance, algorithm, plain=plain)
+    arriving: list[Task | Reservation] = [
+        one for one in instance.reservations if one.arrival >= instance.now
+    ]
+    arriving += [task for task in instance.tasks if task.arrival >= instance.now]
+    for one in sorted(arriving, key=_arrival):
+        if isinstance(one, Task):
+            engine.submit(one)
+        else:
+            engine.reserve(one)
+    return engine
+
+
+def applies(instance: Instance) -> str | None:
+    """Return why an algorithm does not apply: nodes that differ, or set-up costs."""
+    return cores.misfit(instance.cluster)
+
+
+def _arrival(one: Task | Reservation) -> Any:
+    return one.arrival
+
+
+def __getattr__(name: str) -> Callable[..., Result[Solution]]:
+    known = {text.replace("-", "_").replace(":", "_").lower(): text for text in cores.NAMES}
+    if name not in known:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def method(
+        instance: Instance,
+        *,
+        objective: str | None = None,
+        limits: Limits = NO_LIMITS,
+        hint: Solution | None = None,
+        seed: int = 0,
+    ) -> Result[Solution]:
+        return stream(
+            known[name], instance, objective=objective, limits=limits, hint=hint, seed=seed
+        )
+
+    method.__name__ = method.__qualname__ = name
+    globals()[name] = method
+    return method

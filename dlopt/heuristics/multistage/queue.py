@@ -1,0 +1,170 @@
+"""The core of the engine: a queue of accepted tasks with a plan, in plain numbers.
+
+Tasks are planned in the order of their deadlines, each around the reservations and the tasks
+before it. The first transmission of a task starts when some node can receive first, so none of a
+task behind it starts earlier: the tasks that have begun stand in front. For the same reason the
+tasks before the first one that a decision concerns keep their plans: planned again, they would
+come out the same, whatever the instant.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from dlopt.heuristics.admission.nodes import Miss
+from dlopt.heuristics.admission.orders import Refused, Waiting
+from dlopt.heuristics.multistage.blocks import Blocks, Piece, Window, Wish, pick
+from dlopt.heuristics.multistage.dispatch import Planner
+from dlopt.heuristics.multistage.plain import PlainBlocks, PlainPlanner
+
+
+class Planned(NamedTuple):
+    """A task and its chunks, in the order of transmission."""
+
+    task: Waiting
+    pieces: tuple[Piece, ...]
+
+    @property
+    def width(self) -> int:
+        """On how many nodes it is."""
+        return len({piece.node for piece in self.pieces})
+
+
+class Denied(NamedTuple):
+    """Why a reservation is refused: ``nodes``, ``channel``, or a task that would miss."""
+
+    because: Any
+    missed: str | None = None
+
+
+class Queue:
+    """Accepted tasks that have not begun, each with its chunks; and those that have.
+
+    Parameters
+    ----------
+    costs : tuple of Number
+        ``(tau, chi)``, in one field.
+    ready : sequence of Number, shape (nodes,)
+        When each node becomes free.
+    channel : Number
+        When the channel becomes free.
+    now : Number
+    plain : bool, default False
+        Plan all that wait for every decision, the straightforward way: see
+        `dlopt.heuristics.multistage.plain`.
+
+    Attributes
+    ----------
+    waiting : list of Planned
+        In the order of the plan, which is that of the deadlines and of the first transmissions.
+    sent : list of Planned
+        In the order in which they began.
+    """
+
+    def __init__(
+        self,
+        costs: tuple[Any, Any],
+        ready: Sequence[Any],
+        channel: Any,
+        now: Any,
+        *,
+        plain: bool = False,
+    ) -> None:
+        self.waiting: list[Planned] = []
+        self.sent: list[Planned] = []
+        self._plain = plain
+        self._planner: Any = (PlainPlanner if plain else Planner)(*costs)
+        # The state before each task that waits, and the one after the last.
+        self._states: list[Any] = [(PlainBlocks if plain else Blocks).of(ready, channel, now)]
+
+    def offer(self, new: Waiting) -> Refused | None:
+        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        begun = at = self._begun(new.arrival)
+        if not self._plain:
+            at = max(begun, bisect_right(self.waiting, new.key, key=_key))
+        tasks = sorted([new, *(planned.task for planned in self.waiting[at:])])
+        return self._replanned(begun, at, self._states[: at + 1], tasks, new.arrival)
+
+    def reserve(self, wish: Wish, now: Any) -> Denied | tuple[int, ...]:
+        """Reserve nodes, or return why that cannot be; then nothing changes.
+
+        What has begun stays as it is. A task that is due when the reservation starts, or before,
+        is not concerned.
+        """
+        begun = at = self._begun(now)
+        fixed = self._states[begun]
+        nodes = pick(fixed, wish)
+        if nodes is None:
+            return Denied("nodes")
+        if fixed.channel_taken(wish.start, wish.io_end):
+            return Denied("channel")
+        if not self._plain:
+            at = max(begun, bisect_right(self.waiting, wish.start, key=_deadline))
+        states = [state.copy() for state in self._states[: at + 1]]
+        known: dict[int, Any] = {}
+        for state in states[begun:]:
+            state.reserve(Window(wish.start, wish.io_end, wish.end, nodes), known)
+        tasks = [planned.task for planned in self.waiting[at:]]
+        refused = self._replanned(begun, at, states, tasks, now)
+        return nodes if refused is None else Denied("task", refused.task.id)
+
+    def restore(self, tasks: Iterable[Waiting], now: Any) -> Refused | None:
+        """Plan tasks that were promised before, into an empty queue."""
+        return self._replanned(0, 0, self._states.copy(), sorted(tasks), now)
+
+    def advance(self, now: Any) -> None:
+        """Send what was to be sent before an instant."""
+        self._commit(self._begun(now), now)
+
+    def placements(self) -> tuple[Planned, ...]:
+        """Return the chunks of each accepted task, sent or only planned."""
+        return (*self.sent, *self.waiting)
+
+    def begun(self, now: Any) -> tuple[Planned, ...]:
+        """Return the tasks that have begun before an instant."""
+        return (*self.sent, *self.waiting[: self._begun(now)])
+
+    def _begun(self, now: Any) -> int:
+        """Return how many tasks began before an instant, or stand in front of one that did."""
+        waiting = self.waiting
+        return next((n for n in range(len(waiting), 0, -1) if _start(waiting[n - 1]) < now), 0)
+
+    def _replanned(
+        self, begun: int, at: int, states: list[Any], tasks: list[Waiting], now: Any
+    ) -> Refused | None:
+        """Let tasks take the places from `at` on, if none of them misses."""
+        state, plan = states[at], []
+        before = {id(one.task): one.width for one in self.waiting[at:]}
+        for task in tasks:
+            hint = before.get(id(task), 1)
+            pieces = self._planner.place(state, now, task.load, task.deadline, hint)
+            if isinstance(pieces, Miss):
+                return Refused(task, pieces)
+            plan.append(Planned(task, pieces))
+            state = state.copy()
+            state.hold(pieces)
+            states.append(state)
+        self.waiting[at:] = plan
+        self._states = states
+        self._commit(begun, now)
+        return None
+
+    def _commit(self, count: int, now: Any) -> None:
+        self.sent += self.waiting[:count]
+        del self.waiting[:count]
+        del self._states[:count]
+        self._states[0].forget(now)
+
+
+def _key(planned: Planned) -> Any:
+    return planned.task.key
+
+
+def _deadline(planned: Planned) -> Any:
+    return planned.task.deadline
+
+
+def _start(planned: Planned) -> Any:
+    return planned.pieces[0].start

@@ -1,0 +1,305 @@
+"""An instance as the models see it: tasks as in `admission`, reservations, a solver's units.
+
+Floats stand for the binary fractions they are. As a plan in floats is checked with a tolerance,
+tasks get a quarter of it, as in `dlopt.models.admission.case`, and reservations become shorter by
+as much: what is proven impossible is impossible for all plans that pass the check by less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import frexp
+from typing import Any
+
+from dlopt.arithmetic import SOLVER, Number, exact
+from dlopt.models.admission.case import Case as Stream
+from dlopt.models.admission.case import Job, common_measure
+from dlopt.problems.multistage import Instance, Reservation
+
+_SIZE = 10
+"""Binary logarithm of the horizon and of the largest load that are aimed at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """A reservation, in a solver's units.
+
+    Parameters
+    ----------
+    index : int
+        Among the reservations of the instance.
+    start, sent, end : Fraction
+        It holds the channel in ``[start, sent)`` and its nodes in ``[start, end)``.
+    count : int
+        How many nodes it wants.
+    named : bool
+        Whether it says which.
+    able : tuple of int
+        The nodes that it can have: those it names, or all that are ready.
+    weight : Fraction
+        What its acceptance is worth.
+    must : bool
+        Whether it is accepted already, or cannot be refused.
+    obstacle : str or None
+        Why it cannot be accepted, whatever else is: what was committed is in its way.
+    """
+
+    index: int
+    start: Fraction
+    sent: Fraction
+    end: Fraction
+    count: int
+    named: bool
+    able: tuple[int, ...]
+    weight: Fraction
+    must: bool
+    obstacle: str | None
+
+    def bars(self, other: Booking) -> bool:
+        """Tell whether the I/O of two reservations overlaps."""
+        return max(self.start, other.start) < min(self.sent, other.sent)
+
+    def meets(self, other: Booking) -> bool:
+        """Tell whether two reservations cannot share a node."""
+        return max(self.start, other.start) < min(self.end, other.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An instance in a solver's units.
+
+    Parameters
+    ----------
+    instance : Instance
+        As given.
+    stream : dlopt.models.admission.case.Case
+        The cluster and the tasks of which something remains.
+    bookings : tuple of Booking
+        The reservations that count.
+    marks : tuple of Fraction
+        When reservations start, all of the instance; in order.
+    slip : Fraction
+        By how much floats may be off where they meet a reservation; 0 for exact instances.
+    """
+
+    instance: Instance
+    stream: Stream
+    bookings: tuple[Booking, ...]
+    marks: tuple[Fraction, ...]
+    slip: Fraction
+
+    @classmethod
+    def of(cls, instance: Instance, objective: str = "accepted", everyone: bool = False) -> Case:
+        """State an instance, without what is worth nothing and not promised.
+
+        Parameters
+        ----------
+        instance : Instance
+        objective : str
+            What tasks and reservations weigh.
+        everyone : bool
+            All of them must be accepted.
+
+        Examples
+        --------
+        >>> from dlopt.problems.cluster import Cluster
+        >>> from dlopt.problems.multistage import Task
+        >>> case = Case.of(
+        ...     Instance(
+        ...         Cluster(2, tau=1, chi=1),
+        ...         (Task("a", 0, 1, 4),),
+        ...         (Reservation("r", 0, 1, 3),),
+        ...         ready_times=(2, 0),
+        ...     )
+        ... )
+        >>> [booking.able for booking in case.bookings]
+        [(1,)]
+        """
+        weigh = _Weights(instance, objective)
+        spare = Fraction(0) if instance.exact else exact(SOLVER) / 4
+        jobs, settled, granted = _jobs(instance, weigh, spare, everyone)
+        short = _shortest(instance) * spare / 4
+        wanted = [
+            _booking(instance, index, one, weigh, short)
+            for index, one in enumerate(instance.reservations)
+        ]
+        bookings = [
+            replace(one, must=one.must or everyone)
+            for one in wanted
+            if one.must or one.weight or everyone
+        ]
+        starts = [job.release for job in jobs] or [booking.start for booking in bookings]
+        origin = min(starts, default=Fraction(0))
+        ends = [job.due for job in jobs] or [booking.end for booking in bookings]
+        time = _power(max(ends, default=origin) - origin)
+        load = _power(max((job.load for job in jobs), default=Fraction(0)))
+        cluster = instance.cluster
+
+        def costs(of: Any) -> tuple[Fraction, ...]:
+            return tuple(exact(of(node)) * load / time for node in range(cluster.nodes))
+
+        alone: Any = instance.stream or instance  # without tasks it is asked for nothing of them
+        stream = Stream(
+            alone,
+            tuple(
+                replace(
+                    job,
+                    release=(job.release - origin) / time,
+                    due=(job.due - origin) / time,
+                    load=job.load / load,
+                )
+                for job in jobs
+            ),
+            settled,
+            granted,
+            costs(cluster.tau_of),
+            costs(cluster.chi_of),
+            tuple((exact(instant) - origin) / time for instant in instance.free_times),
+            exact(cluster.theta_cm) / time,
+            exact(cluster.theta_cp) / time,
+            origin,
+            time,
+            load,
+        )
+        scaled = (
+            replace(
+                booking,
+                start=(booking.start - origin) / time,
+                sent=(booking.sent - origin) / time,
+                end=(booking.end - origin) / time,
+            )
+            for booking in bookings
+        )
+        marks = sorted({(booking.start - origin) / time for booking in wanted})
+        return cls(instance, stream, tuple(scaled), tuple(marks), short / time)
+
+    def only(self, jobs: Collection[int], bookings: Collection[int]) -> Case:
+        """Return the case in which these must be accepted, and no others can be."""
+        kept = (replace(self.bookings[r], must=True) for r in sorted(bookings))
+        return replace(self, stream=self.stream.only(sorted(jobs)), bookings=tuple(kept))
+
+    def worth(self, jobs: Iterable[int], bookings: Iterable[int]) -> Fraction:
+        """Return what it is worth to accept some jobs and bookings."""
+        held = sum((self.bookings[r].weight for r in bookings), Fraction(0))
+        return self.stream.worth(jobs) + held
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The tasks of which something remains."""
+        return self.stream.jobs
+
+    @property
+    def now(self) -> Fraction:
+        """The instant before which nothing new is sent."""
+        return (exact(self.instance.now) - self.stream.origin) / self.stream.time_unit
+
+    @property
+    def has_promises(self) -> bool:
+        """Whether something must be accepted."""
+        return any(job.must for job in self.jobs) or any(one.must for one in self.bookings)
+
+    @property
+    def most(self) -> Fraction:
+        """What it would be worth to accept everything."""
+        return self.worth(range(len(self.jobs)), range(len(self.bookings)))
+
+    @property
+    def step(self) -> Fraction:
+        """The largest number of which every objective, without `granted`, is a multiple."""
+        weights = [job.weight for job in self.jobs]
+        weights += [booking.weight for booking in self.bookings]
+        return common_measure(weights) or Fraction(1)
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why what must be accepted cannot be, if that is plain; else None."""
+        must = [booking for booking in self.bookings if booking.must]
+        names = {one.index: self.instance.reservations[one.index].id for one in must}
+        for booking in must:
+            if booking.obstacle is not None:
+                return f"reservation {names[booking.index]}: {booking.obstacle}"
+        for second, booking in enumerate(must):
+            for other in must[:second]:
+                both = f"reservations {names[other.index]} and {names[booking.index]}"
+                if booking.bars(other):
+                    return f"{both} want the channel at the same time"
+                shared = set(booking.able) & set(other.able) if booking.named else set[int]()
+                if other.named and shared and booking.meets(other):
+                    return f"{both} want node {min(shared)} at the same time"
+        return None
+
+
+class _Weights:
+    """What tasks and reservations are worth under an objective."""
+
+    def __init__(self, instance: Instance, objective: str) -> None:
+        self.by_load = objective == "accepted-load"
+        weights = {
+            "accepted": (exact(instance.task_weight), exact(instance.reservation_weight)),
+            "accepted-reservations": (Fraction(0), Fraction(1)),
+            "reject-ratio": (Fraction(1), Fraction(1)),
+        }
+        self.task, self.reservation = weights.get(objective, (Fraction(1), Fraction(0)))
+
+
+def _jobs(
+    instance: Instance, weigh: _Weights, spare: Fraction, everyone: bool
+) -> tuple[list[Job], frozenset[int], Fraction]:
+    """Return the tasks to be planned, those of which nothing remains, and what these are worth."""
+    stream, jobs = instance.stream, list[Job]()
+    settled, granted = set[int](), Fraction(0)
+    if stream is None:
+        return jobs, frozenset(), granted
+    remaining, promised = stream.remaining, stream.promised
+    ready = max(exact(instance.now), exact(instance.channel_free))
+    for index, task in enumerate(stream.tasks):
+        left = exact(remaining[task.id])
+        weight = exact(task.load) if weigh.by_load else weigh.task
+        must = task.id in promised or everyone
+        if left == 0:
+            settled.add(index)
+            granted += weight
+        elif weight or must:
+            arrival, deadline = exact(task.arrival), exact(task.deadline)
+            release = max(arrival - spare * deadline, ready)
+            jobs.append(Job(index, release, arrival + (1 + spare) * deadline, left, weight, must))
+    return jobs, frozenset(settled), granted
+
+
+def _booking(
+    instance: Instance, index: int, one: Reservation, weigh: _Weights, short: Fraction
+) -> Booking:
+    start, sent, end = exact(one.start), exact(one.channel_end), exact(one.end)
+    start, end = start + short, end - short
+    sent = max(start, sent - short)
+    now, channel = exact(instance.now), exact(instance.channel_free)
+    wanted = one.nodes if isinstance(one.nodes, tuple) else range(instance.cluster.nodes)
+    free = [exact(instant) for instant in instance.free_times]
+    # Since when the channel or a node is busy is not told: by the rules, it counts from now on.
+    later = max(start, now)
+    able = tuple(j for j in wanted if later >= min(end, free[j]))
+    obstacle = None
+    if later < min(sent, channel):
+        obstacle = "the channel is not free"
+    elif len(able) < one.count:
+        obstacle = "too few of its nodes are free"
+    named = isinstance(one.nodes, tuple)
+    must = one.mandatory or one.id in instance.promised
+    weight = weigh.reservation
+    return Booking(index, start, sent, end, one.count, named, able, weight, must, obstacle)
+
+
+def _shortest(instance: Instance) -> Fraction:
+    """Return the shortest of relative deadlines and reservations."""
+    spans = [exact(task.deadline) for task in instance.tasks]
+    spans += [exact(one.end) - exact(one.start) for one in instance.reservations]
+    return min(spans)
+
+
+def _power(number: Number) -> Fraction:
+    """Return the power of two that brings a number to about a thousand; 1 for 0 and less."""
+    if number <= 0:
+        return Fraction(1)
+    return Fraction(2) ** (frexp(float(number))[1] - _SIZE)

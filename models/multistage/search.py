@@ -1,0 +1,218 @@
+"""The search for what can be accepted: plans from below, bounds from above, until they meet."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from math import floor
+
+from dlopt.arithmetic import SOLVER, exact
+from dlopt.backends.budget import Budget
+from dlopt.certificates import BoundCertificate
+from dlopt.errors import SolverError
+from dlopt.models.multistage.bounds import upper_bound
+from dlopt.models.multistage.case import Case
+from dlopt.models.multistage.feasibility import Feasibility
+from dlopt.models.multistage.order import OrderModel
+from dlopt.models.multistage.sequence import Grants, Part, plan_of
+from dlopt.problems.multistage import Solution, violations
+from dlopt.result import Limits, Status
+
+_CARE = Fraction(1, 10**6)
+_SHARE = 1 / 4
+"""Of the time that is left, what each step but the last may take."""
+
+
+class Search:
+    """One search for the plan that is worth most.
+
+    Parameters
+    ----------
+    case : Case
+    installments : int
+        Chunks that a task may have on a node in a gap.
+    limits : Limits
+    seed : int
+    solver : str
+        Of the program over orders.
+
+    Attributes
+    ----------
+    plan : Solution or None
+        The best one so far.
+    worth : Fraction
+        Of that plan.
+    bound : Fraction or None
+        No plan is worth more; None if nothing is known.
+    of_all : bool
+        Whether the bound, or that there is no plan, holds with any number of chunks.
+    proof : str or None
+        Where the bound comes from, or why there is no plan.
+    certificate : BoundCertificate or None
+        Of the bound, or that there is no plan, if it is proven in fractions.
+    status : Status or None
+        ``INFEASIBLE``, ``UNKNOWN`` or ``LIMIT`` if there is no plan, for that reason.
+    """
+
+    def __init__(
+        self, case: Case, installments: int, limits: Limits, seed: int, solver: str
+    ) -> None:
+        self.case, self.installments = case, installments
+        self.limits, self.seed, self.solver = limits, seed, solver
+        self.budget = Budget(limits)
+        self.plan: Solution | None = None
+        self.worth = Fraction(-1)
+        self.bound: Fraction | None = None
+        self.of_all = False
+        self.proof: str | None = None
+        self.certificate: BoundCertificate | None = None
+        self.status: Status | None = None
+        self.solvers = ["HiGHS"]
+
+    def run(self, hint: Solution | None) -> None:
+        """Search until value and bound meet, or time is up."""
+        try:
+            self.start(hint)
+            if self.plan is None:
+                self.keep_promises()
+            if self.plan is not None:
+                self.bound_from_above()
+                if not self.done:
+                    self.order_chunks()
+        except TimeoutError:
+            return
+
+    @property
+    def tight(self) -> bool:
+        """Whether the plan is proven to be worth most."""
+        return self._within(0.0)
+
+    @property
+    def done(self) -> bool:
+        """Whether the plan is proven as good as asked for."""
+        return self._within(self.limits.gap)
+
+    def start(self, hint: Solution | None) -> None:
+        """Take the hint, if it is a valid plan with few enough chunks; else reject everything."""
+        case = self.case
+        if hint is not None and self._in_class(hint):
+            tasks, wanted = case.instance.tasks, case.instance.reservations
+            yes = {decision.task for decision in hint.decisions if decision.accepted}
+            yes_too = {grant.reservation for grant in hint.grants if grant.accepted}
+            jobs = [i for i, job in enumerate(case.jobs) if tasks[job.index].id in yes]
+            held = [r for r, one in enumerate(case.bookings) if wanted[one.index].id in yes_too]
+            self.worth, free = case.worth(jobs, held), {tasks[k].id for k in case.stream.settled}
+            # What costs nothing is accepted by every plan here, and maybe not there.
+            decisions = (replace(d, accepted=d.accepted or d.task in free) for d in hint.decisions)
+            self.plan = replace(hint, decisions=tuple(decisions))
+        elif not self.case.has_promises:
+            self.plan, self.worth = self._planned((), {}, ()), case.worth((), ())
+
+    def keep_promises(self) -> None:
+        """Find a plan for what is accepted already, or cannot be refused."""
+        jobs = [i for i, job in enumerate(self.case.jobs) if job.must]
+        bookings = [r for r, one in enumerate(self.case.bookings) if one.must]
+        case = self.case.only(jobs, bookings)
+        question = Feasibility(case, self.installments, self.budget.left(), self.seed, self.solver)
+        verdict = question.decide()
+        if verdict.plan is None:
+            self.status, self.certificate = verdict.status, verdict.certificate
+            self.of_all = verdict.of_all
+            self.proof = f"what is promised or mandatory: {verdict.reason}"
+        else:
+            self.plan, self.worth = verdict.plan, self.case.worth(jobs, bookings)
+
+    def bound_from_above(self) -> None:
+        """Bound what can be accepted by flowing loads; try what they accept."""
+        limits = self.budget.left(_SHARE)
+        found = upper_bound(self.case, limits, known=self.worth, seed=self.seed)
+        self._take_bound(found.worth, found.proof)
+        self.of_all = True
+        self.certificate = found.certificate if self.bound == found.worth else None
+        if not self.done and found.complete and (found.jobs or found.bookings):
+            self._try(found.jobs, found.bookings, hard=False)
+
+    def order_chunks(self) -> None:
+        """Solve the program over orders, to the end if there is time."""
+        model = OrderModel(self.case, self.installments)
+        if model.too_large:
+            self.proof = f"{self.proof}; there are too many orders of chunks to model"
+            return
+        step, granted = self.case.step, self.case.stream.granted
+        model.state()
+        if self.bound is not None:
+            model.add_worth(self.worth + step - granted, self.bound - granted)
+        found = model.solve(self.budget.left(), self.solver, self.seed)
+        outcome = found.outcome
+        if outcome.solver not in self.solvers:
+            self.solvers.append(outcome.solver)
+        if outcome.assignment and self.case.worth(found.accepted, found.grants) > self.worth:
+            plan = None
+            if {part.job for part in found.parts} == set(found.accepted):
+                plan = self._planned(found.accepted, found.grants, found.parts)
+            if plan is not None:
+                self.plan, self.worth = plan, self.case.worth(found.accepted, found.grants)
+            else:
+                # The order was found in floats; another one may do as well in fractions.
+                self._try(found.accepted, tuple(found.grants), hard=True)
+        if outcome.status is Status.INFEASIBLE:
+            bound = self.worth  # nothing is worth more
+        elif outcome.bound is None:
+            return
+        else:
+            bound = step * floor(-exact(outcome.bound) / step + _CARE) + granted
+        if self.bound is None or bound < self.bound:
+            self._take_bound(bound, f"the word of {outcome.solver}, in floats")
+            self.certificate, self.of_all = None, False
+
+    def _try(self, jobs: tuple[int, ...], bookings: tuple[int, ...], *, hard: bool) -> None:
+        """Take the plan that accepts some jobs and bookings, if it is found and better."""
+        worth = self.case.worth(jobs, bookings)
+        if worth <= self.worth:
+            return
+        limits = self.budget.left(_SHARE)
+        case = self.case.only(jobs, bookings)
+        question = Feasibility(case, self.installments, limits, self.seed, self.solver)
+        plan = question.decide().plan if hard else question.quick_plan()
+        if plan is not None:
+            self.plan, self.worth = plan, worth
+
+    def _take_bound(self, bound: Fraction | None, proof: str) -> None:
+        """Take a bound; None says that there is no plan."""
+        self.proof = proof
+        if bound is None or bound < self.worth:
+            # A plan in floats may be better by the tolerance of its check; one in fractions not.
+            if self.case.instance.exact:
+                raise SolverError(
+                    f"a plan is worth {self.worth}, but its bound is {bound}: {proof}"
+                )
+            bound = self.worth
+        self.bound = bound
+
+    def _within(self, gap: float) -> bool:
+        if self.plan is None or self.bound is None:
+            return False
+        allowed = gap if self.case.instance.exact else max(gap, SOLVER / 2)
+        return self.bound - self.worth <= exact(allowed) * self.worth
+
+    def _planned(
+        self, accepted: tuple[int, ...], grants: Grants, parts: tuple[Part, ...]
+    ) -> Solution | None:
+        limits = replace(self.limits, time_s=None, work=None)  # what was found is not thrown away
+        return plan_of(self.case, parts, accepted, grants, limits, self.seed)
+
+    def _in_class(self, hint: Solution) -> bool:
+        """Tell whether a hint is a valid plan of the class that is searched."""
+        instance = self.case.instance
+        marks = sorted({exact(one.start) for one in instance.reservations})
+        chunks = Counter(
+            (chunk.task, chunk.node, bisect_right(marks, exact(chunk.transmission_start)))
+            for chunk in hint.chunks
+        )
+        if max(chunks.values(), default=0) > self.installments:
+            return False
+        if not all(decision.promised for decision in hint.decisions if decision.accepted):
+            return False
+        return not violations(instance, hint, 0 if instance.exact else SOLVER)

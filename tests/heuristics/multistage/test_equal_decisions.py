@@ -1,0 +1,104 @@
+"""The fast planner decides and plans exactly as its straightforward twin does."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt.heuristics.multistage.engine import MultiStage
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.multistage import Reservation, Task, violations
+from tests.heuristics.multistage.strategies import streams
+
+F = Fraction
+
+
+def arriving(instance):
+    both = (*instance.reservations, *instance.tasks)
+    return sorted(both, key=lambda one: one.arrival)
+
+
+def tell(engine, one):
+    return engine.submit(one) if isinstance(one, Task) else engine.reserve(one)
+
+
+@pytest.mark.property
+@given(streams(tasks=8), st.lists(st.sampled_from([0, F(1, 2), 2]), min_size=12, max_size=12))
+def test_exact_numbers(instance, pauses):
+    """Equal answers, queues and plans all the way; each plan is valid."""
+    state = {"ready_times": instance.ready_times, "channel_ready": instance.channel_ready}
+    fast = MultiStage(instance.cluster, **state)
+    plain = MultiStage(instance.cluster, plain=True, **state)
+    for one, pause in zip(arriving(instance), pauses, strict=False):
+        if fast.now > one.arrival:
+            continue
+        assert tell(fast, one) == tell(plain, one)
+        assert fast.waiting == plain.waiting
+        assert fast.plan() == plain.plan()
+        fast.advance(fast.now + pause)
+        plain.advance(plain.now + pause)
+        assert fast.waiting == plain.waiting
+
+
+def busy(number, plain=False):
+    """Return a cluster that is busy until 50, with reservations behind, and 25 tasks that wait."""
+    head = MultiStage(
+        Cluster(4, number(1), number(5)),
+        ready_times=[number(50 + k) for k in range(4)],
+        plain=plain,
+    )
+    said = []
+    for k in range(12):
+        start = number(52 + 17 * k)
+        wanted = Reservation(
+            f"r{k}", 0, start, start + number(3 + k % 4), io_ratio=F(k % 3, 2), nodes=1 + k % 3
+        )
+        said.append(head.reserve(wanted))
+    for k in range(25):
+        load = number(F(3 + k * 7 % 11, 2))
+        said.append(head.submit(Task(f"t{k}", 0, load, number(80 + k * 37 % 150))))
+    for k in range(6):
+        start = number(60 + 20 * k)
+        said.append(head.reserve(Reservation(f"late{k}", 1, start, start + 2, nodes=(k % 4,))))
+    return head, said
+
+
+def test_a_long_queue_in_exact_numbers():
+    (fast, mine), (plain, yours) = busy(F), busy(F, plain=True)
+    assert mine == yours
+    assert fast.plan() == plain.plan()
+    assert len(fast.waiting) >= 15
+    assert len({one.accepted for one in mine}) == 2
+
+
+def test_a_long_queue_in_floats():
+    (fast, mine), (plain, yours) = busy(float), busy(float, plain=True)
+    exact, known = busy(F)
+    assert [one.accepted for one in mine] == [one.accepted for one in yours]
+    assert [one.accepted for one in mine] == [one.accepted for one in known]
+    assert fast.waiting == plain.waiting == exact.waiting
+    assert {type(chunk.load) for chunk in fast.plan().chunks} == {float}
+    for one, other in zip(fast.plan().chunks, plain.plan().chunks, strict=True):
+        assert (one.task, one.node) == (other.task, other.node)
+        assert one.load == pytest.approx(other.load, rel=1e-9)
+        assert one.computation_end == pytest.approx(other.computation_end, rel=1e-12)
+
+
+@pytest.mark.property
+@given(streams(tasks=8))
+def test_what_waits_keeps_its_plan_when_planned_again(instance):
+    """A decision concerns no task before the new one, at whatever instant it is made."""
+    state = {"ready_times": instance.ready_times, "channel_ready": instance.channel_ready}
+    head = MultiStage(instance.cluster, **state)
+    for one in arriving(instance):
+        before = {chunk.task: chunk for chunk in reversed(head.plan().chunks)}
+        answer = tell(head, one)
+        after = {chunk.task: chunk for chunk in reversed(head.plan().chunks)}
+        if isinstance(one, Task) and answer.accepted:
+            due = {task.id: task.absolute_deadline for task in instance.tasks}
+            first = [name for name in before if due[name] <= due[one.id]]
+            assert all(before[name] == after[name] for name in first)
+        starts = [after[name].transmission_start for name in head.waiting]
+        assert starts == sorted(starts)
+    assert violations(instance, head.plan()) == ()
