@@ -167,8 +167,8 @@ def structured_capacity(
             if best is not None and best.load > found.load:
                 found = found._replace(chunks=best.chunks, load=best.load)
             best = found._replace(bound=max(found.bound, found.load))
-        if best is not None:
-            filled.append(best)
+        assert best is not None  # there is at least one count
+        filled.append(best)
     load = sum((one.load for one in filled), Fraction(0))
     bound = sum((one.bound for one in filled), Fraction(0))
     names = "+".join(sorted({one.solver for one in filled})) or "nobody"

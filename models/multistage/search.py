@@ -142,16 +142,15 @@ class Search:
             return
         step, granted = self.case.step, self.case.stream.granted
         model.state()
-        if self.bound is not None:
-            model.add_worth(self.worth + step - granted, self.bound - granted)
+        assert self.bound is not None  # from above, by then
+        model.add_worth(self.worth + step - granted, self.bound - granted)
         found = model.solve(self.budget.left(), self.solver, self.seed)
         outcome = found.outcome
-        if outcome.solver not in self.solvers:
-            self.solvers.append(outcome.solver)
+        self.solvers = list(dict.fromkeys((*self.solvers, outcome.solver)))
         if outcome.assignment and self.case.worth(found.accepted, found.grants) > self.worth:
-            plan = None
-            if {part.job for part in found.parts} == set(found.accepted):
-                plan = self._planned(found.accepted, found.grants, found.parts)
+            whole = {part.job for part in found.parts} == set(found.accepted)
+            order = found.accepted, found.grants, found.parts
+            plan = self._planned(*order) if whole else None
             if plan is not None:
                 self.plan, self.worth = plan, self.case.worth(found.accepted, found.grants)
             else:

@@ -167,8 +167,6 @@ class StageModel:
     def fill(self, limits: Limits, seed: int, solver: str = DEFAULT) -> Filled:
         """Return the chunks of the best order that is found, and a bound."""
         most = self._most({w.node for w in self.windows}, self.stage.start, self.stage.due)
-        if not self.slots:
-            return Filled((), Fraction(0), Fraction(0), solver)
         outcome = optimise(self.problem, limits, solver=solver, seed=seed)
         order = self._order(outcome) if outcome.assignment else []
         chunks = tuple(order_filled(self.case, self.stage, order, seed)) if order else ()

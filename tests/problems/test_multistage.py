@@ -144,6 +144,8 @@ def test_what_a_plan_is_worth():
     assert objective(INSTANCE, PLAN, "accepted-load") == 5
     assert objective(INSTANCE, PLAN, "reject-ratio") == Fraction(1, 3)
     assert objective(INSTANCE, PLAN, "utilization") == Fraction(14, 22)
+    refused = replace(PLAN, grants=granted(accepted=False))
+    assert objective(INSTANCE, refused, "utilization") == Fraction(10, 22)
     with pytest.raises(NotApplicableError, match="no objective"):
         objective(INSTANCE, PLAN, "makespan")
     late = Instance(PAIR, (Task("a", 0, 1, 1),), now=5)
