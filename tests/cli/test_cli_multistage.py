@@ -1,0 +1,75 @@
+"""Tasks around reservations on the command line: make, solve, compare, check, plot."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.instance_files import ROOT
+
+FOLDER = ROOT / "instances" / "multistage"
+AROUND = FOLDER / "around-a-reservation.json"
+LOG = "; MaxProcs: 4\n" + "\n".join(
+    f"{number} {10 * number} -1 50 2 -1 -1 2 80 -1 1 1 1 -1 -1 -1 -1 -1" for number in range(8)
+)
+
+
+def test_solve_check_and_plot(dlopt: Command, tmp_path: Path) -> None:
+    done = dlopt("solve", AROUND, "--method", "multi-stage", "--out", "r.json", "--plot", "p.svg")
+    assert "accepted = 2" in done.out and "reservation" in done.out
+    assert "<svg" in (tmp_path / "p.svg").read_text()
+    assert "valid, checked exactly: accepted = 2" in dlopt("check", AROUND, "r.json").out
+    table = dlopt("compare", AROUND, "--methods", "multi-stage,exact,bound-fluid").out
+    assert "multi-stage" in table and "optimal" in table
+
+
+def test_a_flaw_is_told_with_what_it_breaks(dlopt: Command) -> None:
+    file = FOLDER / "counterexamples" / "multi-stage-literal-f8.json"
+    done = dlopt("solve", file, "--method", "multi-stage:literal-F8", code=1)
+    assert "unsound" in done.out and "reservation-on-node on node 0 in [3, 4] by 1" in done.out
+    assert "accepted = 3" in dlopt("solve", file, "--method", "multi-stage").out
+
+
+def test_generate_and_convert(dlopt: Command, tmp_path: Path) -> None:
+    listed = dlopt("generate", "multistage").out
+    assert "multistage --family small: " in listed and "multistage --family mamat5: " in listed
+    (tmp_path / "toy.swf").write_text(LOG)
+    flags = ("--to", "multistage", "--reserve-fraction", "0.5")
+    made = dlopt("convert", "toy.swf", *flags, "--advance", "2/lambda", "--seed", "3").json
+    assert made["problem"] == "multistage"
+    assert (len(made["tasks"]), len(made["reservations"])) == (4, 4)
+    ahead = [one["start"] - one["arrival"] for one in made["reservations"] if one["arrival"]]
+    assert set(ahead) <= {20}
+    plain = dlopt("convert", "toy.swf", *flags, "--advance", "7", "--out", "m.json")
+    assert plain.out == ""
+    assert "feasible" in dlopt("solve", "m.json", "--method", "multi-stage").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--advance", "2/mu"], "--advance takes seconds or X/lambda"),
+        (["--advance", "soon"], "--advance: not a number"),
+        (["--advance", "-1"], "advance must be a number, not negative"),
+        (["--reserve-fraction", "2"], "fraction must be a number from 0 to 1"),
+        (["--load", "5"], "--load is for --to iit, not for multistage"),
+    ],
+)
+def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "toy.swf").write_text(LOG)
+    done = dlopt("convert", "toy.swf", "--to", "multistage", *arguments, code=2)
+    assert told in done.err and done.err.count("\n") == 1
+
+
+def test_reservation_options_are_for_reservations(dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "toy.swf").write_text(LOG)
+    done = dlopt("convert", "toy.swf", "--to", "admission", "--advance", "1", code=2)
+    assert "--advance is for --to multistage, not for admission" in done.err
+
+
+def test_bad_reservations_are_told_at_once(dlopt: Command, tmp_path: Path) -> None:
+    text = AROUND.read_text().replace('"end": 8', '"end": 3').replace('"io_end": 5', '"io_end": 1')
+    (tmp_path / "bad.json").write_text(text)
+    done = dlopt("solve", "bad.json", code=2)
+    assert "reservations[0].end: must lie after the start" in done.err
+    assert "reservations[0].io_end: must not lie before the start" in done.err
