@@ -148,6 +148,14 @@ class Objective:
         An instance field that must be given for the objective to make sense.
     telling : bool, default True
         Whether a comparison under another objective shows it, too.
+    senses : tuple of {"min", "max"}, optional
+        The sense of each level where they differ; `sense` is that of the first.
+
+    Examples
+    --------
+    >>> goal = Objective("few-then-much", "min", ("few", "much"), senses=("min", "max"))
+    >>> goal.better((1, 5), (1, 4)), goal.better((2, 5), (1, 4))
+    (True, False)
     """
 
     name: str
@@ -155,11 +163,16 @@ class Objective:
     levels: tuple[str, ...] = ()
     needs: str | None = None
     telling: bool = True
+    senses: tuple[Literal["min", "max"], ...] = ()
 
     def better(self, left: Value, right: Value) -> bool:
         """Tell whether `left` is strictly better than `right`, compared exactly."""
-        a, b = _key(left), _key(right)
-        return a < b if self.sense == "min" else a > b
+        return self._rank(left) < self._rank(right)
+
+    def _rank(self, value: Value) -> tuple[Number, ...]:
+        key = _key(value)
+        senses = self.senses or (self.sense,) * len(key)
+        return tuple(n if sense == "min" else -n for n, sense in zip(key, senses, strict=True))
 
 
 @dataclass(frozen=True)  # slots would break Result[Solution](...) in Python 3.11

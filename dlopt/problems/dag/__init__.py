@@ -1,0 +1,1 @@
+"""Task graphs on machines that differ: list scheduling beside proven optima."""
