@@ -10,6 +10,7 @@ PROBLEM = Problem(
     "multistage",
     "divisible loads with deadlines around advance reservations",
     hints=("multi-stage",),
+    certified="dlopt.models.multistage.certified:proven_worth",
 )
 
 _OBJECTIVES = (

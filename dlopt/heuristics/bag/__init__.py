@@ -1,0 +1,1 @@
+"""Independent tasks on machines that differ: mapping heuristics beside proven optima."""

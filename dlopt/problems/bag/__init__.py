@@ -1,0 +1,44 @@
+"""Independent tasks on machines that differ, at one site or at many.
+
+Tasks have priorities and deadlines or neither; what runs away from home waits for its input. How
+long a task takes is its work by the power of the machine, or stands in a matrix.
+
+Source: Liu, Baskiyar and Li 2007; Chen 2001, chapter 2, for the matrix.
+"""
+
+from dlopt.problems.bag.data import (
+    Instance,
+    Link,
+    Machine,
+    Placement,
+    Site,
+    Solution,
+    Task,
+    faults,
+)
+from dlopt.problems.bag.network import transfer_times
+from dlopt.problems.bag.rules import KINDS, violations
+from dlopt.problems.bag.worth import (
+    OBJECTIVES,
+    default_objective,
+    objective,
+    success_ratios,
+)
+
+__all__ = [
+    "KINDS",
+    "OBJECTIVES",
+    "Instance",
+    "Link",
+    "Machine",
+    "Placement",
+    "Site",
+    "Solution",
+    "Task",
+    "default_objective",
+    "faults",
+    "objective",
+    "success_ratios",
+    "transfer_times",
+    "violations",
+]

@@ -1,0 +1,163 @@
+"""The rules: every way in which placements can break them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+
+from dlopt.arithmetic import ROUNDING, exact
+from dlopt.problems.bag.data import Instance, Placement, Solution, Task
+from dlopt.problems.bag.network import transfer_times
+from dlopt.problems.intervals import overlaps
+from dlopt.result import Violation
+
+KINDS = (
+    "unknown-task",
+    "unknown-machine",
+    "placed-twice",
+    "not-placed",
+    "cannot-run",
+    "duration",
+    "before-release",
+    "before-input",
+    "before-ready",
+    "deadline",
+    "overlap",
+)
+"""The kinds of violation that `violations` tells apart."""
+
+
+def violations(
+    instance: Instance, solution: Solution, tolerance: float = 0
+) -> tuple[Violation, ...]:
+    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    tolerance : float, default 0
+        Instants may be off by `tolerance` times the shortest duration of any task, and by 64
+        units in the last place.
+
+    Returns
+    -------
+    tuple of Violation
+        Empty if the plan is valid. Kinds: see `KINDS`.
+
+    Notes
+    -----
+    A machine runs one task at a time, without pause. A task runs once, on a machine that can run
+    it, when it is released, its input has come and the machine is ready; it ends by its deadline
+    unless the plan says that it is late. A task without a deadline must be run.
+    Complexity: O(n log n + t s), where t different amounts of data are sent between s sites.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Machine
+    >>> tasks = (Task("a", 2, absolute_deadline=4), Task("b", 1, absolute_deadline=2))
+    >>> instance = Instance(tasks, (Machine("m"),))
+    >>> for broken in violations(
+    ...     instance, Solution((Placement("a", 0, 0, 2), Placement("b", 0, 2, 3)))
+    ... ):
+    ...     print(broken)
+    deadline on task b at 3 by 1
+    """
+    return tuple(_Rules(instance, solution, tolerance).broken())
+
+
+class _Rules:
+    """The rules against one plan, as exact numbers."""
+
+    def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
+        self.instance = instance
+        self.solution = solution
+        self.tolerance = exact(tolerance)
+        self.tasks = {task.id: (index, task) for index, task in enumerate(instance.all_tasks)}
+        self.machines = instance.all_machines
+        self._sent: dict[tuple[int, Fraction], tuple[Fraction, ...]] = {}
+
+    def broken(self) -> Iterator[Violation]:
+        counts = Counter(one.task for one in self.solution.placements)
+        for name, (_, task) in self.tasks.items():
+            if counts[name] > 1:
+                yield Violation("placed-twice", f"task {name}", amount=counts[name])
+            elif counts[name] == 0 and task.absolute_deadline is None:
+                yield Violation("not-placed", f"task {name}")
+        for one in self.solution.placements:
+            if one.task not in self.tasks:
+                yield Violation("unknown-task", f"task {one.task}")
+            elif not 0 <= one.machine < len(self.machines):
+                yield Violation("unknown-machine", f"task {one.task}", amount=one.machine)
+            else:
+                yield from self._placed(one, *self.tasks[one.task])
+        yield from self._machines()
+
+    def _placed(self, one: Placement, index: int, task: Task) -> Iterator[Violation]:
+        """Yield where a task does not run as it must."""
+        resource, start, end = f"task {task.id}", exact(one.start), exact(one.end)
+        needed = self._duration(index, one.machine)
+        if needed is None:
+            yield Violation("cannot-run", resource, start, end)
+        elif abs(end - start - needed) > self._off(end):
+            yield Violation("duration", resource, start, end, end - start - needed)
+        machine = self.machines[one.machine]
+        here = exact(task.release) + self._transmission(task, machine.site)
+        earliest = {
+            "before-release": exact(task.release),
+            "before-input": here,
+            "before-ready": exact(machine.ready),
+        }
+        for kind, instant in earliest.items():
+            if instant - start > self._off(instant):
+                yield Violation(kind, resource, start, amount=instant - start)
+        if task.absolute_deadline is not None and not one.late:
+            missed = end - exact(task.absolute_deadline)
+            if missed > self._off(end):
+                yield Violation("deadline", resource, end, amount=missed)
+
+    def _machines(self) -> Iterator[Violation]:
+        """Yield where a machine runs two tasks at a time."""
+        busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+        for one in self.solution.placements:
+            busy[one.machine].append((exact(one.start), exact(one.end)))
+        for machine, spans in busy.items():
+            for overlap in overlaps(spans):
+                if overlap.amount > self._off(exact(overlap.end)):
+                    yield Violation("overlap", f"machine {self._name(machine)}", *overlap)
+
+    def _name(self, machine: int) -> str:
+        known = 0 <= machine < len(self.machines)
+        return self.machines[machine].id if known else str(machine)
+
+    def _duration(self, task: int, machine: int) -> Fraction | None:
+        if self.instance.etc is not None:
+            time = self.instance.etc[task][machine]
+            return None if time is None else exact(time)
+        work = self.instance.tasks[task].work
+        return exact(work or 0) / exact(self.machines[machine].power)
+
+    def _transmission(self, task: Task, site: int) -> Fraction:
+        """Return how long the input of a task takes to a site."""
+        if site == task.site:
+            return Fraction(0)
+        key = task.site, exact(task.input)
+        if key not in self._sent:
+            self._sent[key] = transfer_times(self.instance, *key, exactly=True)
+        return self._sent[key][site]
+
+    def _off(self, instant: Fraction) -> Fraction:
+        """Return by how much instants may be off."""
+        if not self.tolerance:
+            return Fraction(0)
+        return self.tolerance * self._shortest + abs(instant) * ROUNDING
+
+    @cached_property
+    def _shortest(self) -> Fraction:
+        instance = self.instance
+        if instance.etc is not None:
+            return exact(min(time for row in instance.etc for time in row if time is not None))
+        works = (exact(task.work or 0) for task in instance.tasks)
+        return min(works) / max(exact(machine.power) for machine in instance.machines)
