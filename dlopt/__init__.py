@@ -25,7 +25,9 @@ if TYPE_CHECKING:
         SolverError,
     )
     from dlopt.generation import generate
+    from dlopt.generation.task_graphs import dag_from_networkx, dag_to_networkx
     from dlopt.heuristics.admission.engine import Admission
+    from dlopt.heuristics.coreservation.engine import CoReservation
     from dlopt.heuristics.multistage.engine import MultiStage
     from dlopt.io import read, write
     from dlopt.plotting import plot
@@ -44,7 +46,9 @@ _HOMES = {
         "SolverError",
     ),
     "generation": ("generate",),
+    "generation.task_graphs": ("dag_from_networkx", "dag_to_networkx"),
     "heuristics.admission.engine": ("Admission",),
+    "heuristics.coreservation.engine": ("CoReservation",),
     "heuristics.multistage.engine": ("MultiStage",),
     "io": ("read", "write"),
     "plotting": ("plot",),
@@ -57,6 +61,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Admission",
+    "CoReservation",
     "Comparison",
     "DloptError",
     "InvalidInstanceError",
@@ -73,6 +78,8 @@ __all__ = [
     "check",
     "check_certificate",
     "compare",
+    "dag_from_networkx",
+    "dag_to_networkx",
     "generate",
     "plot",
     "read",

@@ -137,7 +137,9 @@ def _cells(compared: Comparison, row: Row, others: Sequence[str]) -> tuple[str, 
 
 
 def _shown(value: Value | None) -> str:
-    return "-" if isinstance(value, tuple) else shown(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))})"
+    return shown(value)
 
 
 def _failed(row: Row) -> str:

@@ -8,9 +8,24 @@ from typing import Annotated, Any
 import typer
 
 from dlopt import arithmetic
-from dlopt.cli.console import err, out, print_json
-from dlopt.cli.options import AsJson, Out, Seed, Settings, pairs
+from dlopt.cli.console import out, print_json
+from dlopt.cli.options import (
+    AsJson,
+    Bandwidth,
+    Edges,
+    Exactly,
+    Latency,
+    MachinesFile,
+    Out,
+    Powers,
+    Seed,
+    Settings,
+    pairs,
+)
 from dlopt.errors import NotApplicableError
+
+_PACKINGS = ("orlib", "bpplib", "temporal")
+_WORDS = ("starts", "deadline_rule", "advance", "durations", "priority")
 
 
 def generate(
@@ -43,34 +58,58 @@ def convert(
     to: Annotated[
         str,
         typer.Option(
-            "--to", metavar="STEM", help="The problem to make: iit, admission, multistage."
+            "--to",
+            metavar="STEM",
+            help="The problem to make: iit, admission, multistage, coreservation, dag, bag.",
         ),
     ],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="swf; for coreservation also orlib, bpplib, temporal; for bag etc; for dag stg, "
+            "wfformat, dax, pegasus-dag, dot, costs. Logs and task graphs are told by the name of "
+            "the file, task graphs also by how it begins.",
+        ),
+    ] = None,
+    machines: Annotated[
+        int | None,
+        typer.Option("--machines", metavar="N", help="How many; by default as the file says."),
+    ] = None,
     load: Annotated[
         str | None, typer.Option("--load", metavar="X", help="Units of load to split (iit).")
     ] = None,
     at: Annotated[
         str | None,
-        typer.Option("--at", metavar="T", help="Instant of the log; of admission the first one."),
+        typer.Option(
+            "--at", metavar="T", help="Instant of the log; of streams of jobs the first one."
+        ),
     ] = None,
     span: Annotated[
-        str | None, typer.Option("--span", metavar="S", help="How long jobs arrive (admission).")
+        str | None, typer.Option("--span", metavar="S", help="How long jobs arrive (streams).")
     ] = None,
-    source: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help="By default from the name.")
+    tau: Annotated[str | None, typer.Option("--tau", metavar="X", help="Of logs; 1.")] = None,
+    chi: Annotated[str | None, typer.Option("--chi", metavar="X", help="Of logs; 100.")] = None,
+    theta_cm: Annotated[
+        str | None, typer.Option("--theta-cm", metavar="X", help="Of logs; 0.")
     ] = None,
-    machines: Annotated[int | None, typer.Option("--machines", metavar="N")] = None,
-    tau: Annotated[str, typer.Option("--tau", metavar="X")] = "1",
-    chi: Annotated[str, typer.Option("--chi", metavar="X")] = "100",
-    theta_cm: Annotated[str, typer.Option("--theta-cm", metavar="X")] = "0",
-    theta_cp: Annotated[str, typer.Option("--theta-cp", metavar="X")] = "0",
+    theta_cp: Annotated[
+        str | None, typer.Option("--theta-cp", metavar="X", help="Of logs; 0.")
+    ] = None,
     deadline: Annotated[
-        str | None, typer.Option("--deadline", metavar="D", help="Relative to --at (iit).")
+        str | None,
+        typer.Option(
+            "--deadline", metavar="D", help="Relative to --at (iit), or to the arrival at 0 (dag)."
+        ),
     ] = None,
     starts: Annotated[
         str | None,
         typer.Option(
-            "--starts", metavar="recorded|fcfs", help="When jobs started (iit); as recorded."
+            "--starts",
+            metavar="recorded|fcfs|submitted",
+            help="When jobs started (iit: recorded, fcfs), or want to (coreservation: recorded, "
+            "submitted); as recorded.",
         ),
     ] = None,
     deadline_rule: Annotated[
@@ -99,6 +138,57 @@ def convert(
             "jobs (multistage); 0.",
         ),
     ] = None,
+    machine_size: Annotated[
+        str | None,
+        typer.Option(
+            "--machine-size",
+            metavar="N",
+            help="Processors of each machine (coreservation); by default those of the log, shared.",
+        ),
+    ] = None,
+    durations: Annotated[
+        str | None,
+        typer.Option(
+            "--durations",
+            metavar="run|requested",
+            help="How long jobs hold their shares (coreservation); run.",
+        ),
+    ] = None,
+    priority: Annotated[
+        str | None,
+        typer.Option(
+            "--priority",
+            metavar="equal|user|queue",
+            help="Whether jobs, users or queues count the same (coreservation); equal.",
+        ),
+    ] = None,
+    least: Annotated[
+        str | None,
+        typer.Option(
+            "--least",
+            metavar="F",
+            help="Jobs take down to this share of what they want (coreservation); 1.",
+        ),
+    ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            "--batch", metavar="T", help="Interval in which requests are decided (coreservation)."
+        ),
+    ] = None,
+    problem: Annotated[
+        str | None,
+        typer.Option("--problem", metavar="NAME", help="Of several in one file (bin packing)."),
+    ] = None,
+    online: Annotated[
+        bool, typer.Option("--online", help="Items are decided one by one (bin packing).")
+    ] = False,
+    powers: Powers = None,
+    bandwidth: Bandwidth = None,
+    latency: Latency = None,
+    machines_file: MachinesFile = None,
+    edges: Edges = None,
+    exact_numbers: Exactly = False,
     seed: Seed = 0,
     write_to: Out = None,
     as_json: AsJson = False,
@@ -107,76 +197,43 @@ def convert(
 
     Of a log in the Standard Workload Format: iit is the cluster as its jobs leave it at an
     instant, admission is the stream of its jobs, multistage that stream with a share of the
-    jobs reserved.
+    jobs reserved, coreservation its jobs as requests for processors. Bin packing (orlib, bpplib,
+    temporal) becomes coreservation: each item a request, each bin a machine. A task graph becomes
+    dag: on the machines that the file or the options tell. A matrix of times (etc) becomes bag.
     """
-    known = source or ("swf" if ".swf" in file.name else None)
-    if known != "swf":
-        raise NotApplicableError(f"unknown format {known or file.suffix!r}; known: swf (--from)")
-    jobs = {"span": span, "deadline_rule": deadline_rule, "deadline_factor": deadline_factor}
-    reserved = {"reserve_fraction": reserve_fraction, "advance": advance}
-    own: dict[str, dict[str, str | None]] = {
-        "iit": {"load": load, "deadline": deadline, "starts": starts},
-        "admission": jobs,
-        "multistage": jobs | reserved,
+    from dlopt.cli import converting
+
+    given = {
+        "machines": machines,
+        "load": load,
+        "at": at,
+        "span": span,
+        "tau": tau,
+        "chi": chi,
+        "theta_cm": theta_cm,
+        "theta_cp": theta_cp,
+        "deadline": deadline,
+        "starts": starts,
+        "deadline_rule": deadline_rule,
+        "deadline_factor": deadline_factor,
+        "reserve_fraction": reserve_fraction,
+        "advance": advance,
+        "machine_size": machine_size,
+        "durations": durations,
+        "priority": priority,
+        "least": least,
+        "batch": batch,
+        "problem": problem,
+        "online": online or None,
+        "powers": powers,
+        "bandwidth": bandwidth,
+        "latency": latency,
+        "machines_file": machines_file,
+        "edges": edges,
+        "exact_numbers": exact_numbers or None,
     }
-    if to not in own:
-        raise NotApplicableError(f"swf converts to {', '.join(own)}, not to {to!r}")
-    for stem, its in own.items():
-        for name, text in its.items():
-            if name not in own[to] and text is not None:
-                option = name.replace("_", "-")
-                raise NotApplicableError(f"--{option} is for --to {stem}, not for {to}")
-    if machines is not None and machines < 1:
-        raise NotApplicableError(f"--machines must be positive, got {machines}")
-    given = own[to] | {"at": at, "tau": tau, "chi": chi, "theta_cm": theta_cm, "theta_cp": theta_cp}
-    words = {name: given.pop(name, None) for name in ("starts", "deadline_rule", "advance")}
-    options: dict[str, Any] = {"machines": machines}
-    options |= {name: _needed(name, text) for name, text in given.items() if text is not None}
-    options |= {name: text for name, text in words.items() if text is not None}
-    if to == "multistage":
-        instance = _reserved(file, options, seed)
-    else:
-        instance = _snapshot(file, options) if to == "iit" else _replayed(file, options)
-    _deliver(instance, write_to, as_json)
-
-
-def _snapshot(file: Path, options: dict[str, Any]) -> Any:
-    from dlopt.formats import swf
-    from dlopt.generation import occupancy
-
-    for name in ("load", "at"):
-        if name not in options:
-            raise NotApplicableError(f"--to iit needs --{name}")
-    starts = options.get("starts", "recorded")
-    if starts not in ("recorded", "fcfs"):
-        raise NotApplicableError(f"--starts takes recorded or fcfs, got {starts!r}")
-    return occupancy.snapshot(swf.read(file), **options)
-
-
-def _replayed(file: Path, options: dict[str, Any]) -> Any:
-    from dlopt.formats import swf
-    from dlopt.generation.replay import replay
-
-    made = replay(swf.read(file), **options)
-    for reason, count in made.left_out:
-        err.print(f"left out: {count} job{'s' * (count > 1)} {reason}", markup=False)
-    return made.instance
-
-
-def _reserved(file: Path, options: dict[str, Any], seed: int) -> Any:
-    from dlopt.generation.multistage import reserve
-
-    fraction = options.pop("reserve_fraction", 0.3)
-    words = options.pop("advance", "0")
-    stream = _replayed(file, options)
-    times, _, unit = words.partition("/")
-    if unit not in ("", "lambda"):
-        raise NotApplicableError(f"--advance takes seconds or X/lambda, got {words!r}")
-    advance = _needed("advance", times)
-    if unit:
-        span = stream.tasks[-1].arrival - stream.tasks[0].arrival
-        advance = advance * span / max(len(stream.tasks) - 1, 1)
-    return reserve(stream, fraction=fraction, advance=advance, seed=seed)
+    told = {name: value for name, value in given.items() if value is not None}
+    _deliver(converting.converted(file, to, source, told, seed), write_to, as_json)
 
 
 def _list_families(stem: str, as_json: bool) -> None:
@@ -213,13 +270,6 @@ def number(text: str) -> Any:
         return arithmetic.simplest(arithmetic.parse(text))
     except ValueError:
         return text
-
-
-def _needed(name: str, text: str) -> Any:
-    try:
-        return arithmetic.simplest(arithmetic.parse(text))
-    except ValueError as error:
-        raise NotApplicableError(f"--{name.replace('_', '-')}: {error}") from error
 
 
 def _deliver(instance: Any, write_to: Path | None, as_json: bool) -> None:

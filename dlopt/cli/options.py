@@ -84,6 +84,36 @@ Picture = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE", callback=drawable, help="Draw the plan: svg, png, pdf."),
 ]
+Powers = Annotated[
+    str | None,
+    typer.Option("--powers", metavar="P,P,...", help="The speed of each machine (dag); 1 each."),
+]
+Bandwidth = Annotated[
+    str | None,
+    typer.Option(
+        "--bandwidth",
+        metavar="B",
+        help="Data per unit of time between two machines (dag). Needed where a file tells amounts "
+        "(bytes); 1 where it tells times.",
+    ),
+]
+Latency = Annotated[
+    str | None, typer.Option("--latency", metavar="T", help="Of each transfer (dag); 0.")
+]
+MachinesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--machines-file",
+        metavar="FILE",
+        help="Machines and network, as the fields of an instance (dag).",
+    ),
+]
+Edges = Annotated[
+    Path | None,
+    typer.Option(
+        "--edges", metavar="FILE", help="The table of edges beside a table of costs (dag)."
+    ),
+]
 
 _NOT_SET = frozenset(
     {"instance", "method", "objective", "limits", "hint", "stem", "family", "seed"}

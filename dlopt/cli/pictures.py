@@ -9,23 +9,29 @@ from typing import TYPE_CHECKING
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:
-    from dlopt.simulation import Point, Run
+    from dlopt.simulation import MixedRun, Point, Run
 
 
 def draw_points(what: str, points: Sequence[Point], path: Path) -> None:
     """Draw means over the system load, or side by side if the workload knows none."""
+    from dlopt.cli.outcome_tables import is_mixed
     from dlopt.plotting.curves import Curve, Spot, plot_curves
 
+    measures = [("reject_ratio", "reject ratio"), ("utilization", "utilization")]
+    if any(map(is_mixed, points)):
+        measures.insert(1, ("reservation_reject_ratio", "reservations refused"))
     names = list(dict.fromkeys(point.method for point in points))
     without = any(point.system_load is None for point in points)
     panels = []
-    for measure, label in (("reject_ratio", "reject ratio"), ("utilization", "utilization")):
+    for measure, label in measures:
         curves = []
         for number, name in enumerate(names):
             spots = [
                 Spot(point.system_load or 0.0, found.mean, found.half_width)
                 for point in points
-                if point.method == name and (found := point.estimate(measure)) is not None
+                if point.method == name
+                and hasattr(point.outcomes[0], measure)
+                and (found := point.estimate(measure)) is not None
             ]
             if without:
                 spots = [spot._replace(x=float(number)) for spot in spots]
@@ -37,7 +43,7 @@ def draw_points(what: str, points: Sequence[Point], path: Path) -> None:
     plot_curves(panels, path, title=what, note=note, axis=axis, words=names if without else ())
 
 
-def draw_runs(what: str, runs: Sequence[Run], path: Path) -> None:
+def draw_runs(what: str, runs: Sequence[Run] | Sequence[MixedRun], path: Path) -> None:
     """Draw the schedule of one run, or how several of them fare on the same tasks."""
     if len(runs) == 1:
         _draw_schedule(runs[0], path)
@@ -66,7 +72,7 @@ def draw_runs(what: str, runs: Sequence[Run], path: Path) -> None:
     plot_curves(panels, path, title=what, note=note, axis=axis, steps=True)
 
 
-def _draw_schedule(run: Run, path: Path) -> None:
+def _draw_schedule(run: Run | MixedRun, path: Path) -> None:
     from dlopt.plotting import plot
 
     status = Status.UNSOUND if run.violations else Status.FEASIBLE

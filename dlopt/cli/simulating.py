@@ -7,13 +7,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dlopt.cli import pictures
+from dlopt.cli import outcome_tables, pictures
 from dlopt.cli.console import Exit, err, out, print_json
 from dlopt.cli.feedback import WithFeedback, feedback
 from dlopt.cli.making import number
@@ -21,9 +20,7 @@ from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
 from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from dlopt.simulation import Point, Run
+    from dlopt.simulation import MixedRun, Point, Reserving, Run
 
 app = typer.Typer(
     name="simulate",
@@ -34,7 +31,6 @@ app = typer.Typer(
 )
 app.command()(feedback)
 
-_ESTIMATES = ("reject_ratio", "utilization", "miss_ratio", "mean_queue", "drain", "realised_load")
 _NO_EDGE = 1000
 _Progress = Callable[[int, int], None]
 
@@ -42,14 +38,18 @@ _Progress = Callable[[int, int], None]
 @app.command()
 def cluster(
     workload: Annotated[
-        str | None, typer.Option("--workload", metavar="W", help="mamat4, lin5 or waiting.")
+        str | None,
+        typer.Option("--workload", metavar="W", help="mamat4, lin5, waiting or mamat5."),
     ] = None,
     file: Annotated[
         Path | None,
         typer.Option("--file", metavar="FILE", help="The tasks of an instance instead."),
     ] = None,
     method: Annotated[
-        str | None, typer.Option("--method", "-m", metavar="M", help="By default edf-iit-2.")
+        str | None,
+        typer.Option(
+            "--method", "-m", metavar="M", help="By default edf-iit-2; of reservations multi-stage."
+        ),
     ] = None,
     methods: Annotated[
         str | None, typer.Option("--methods", metavar="M,M", help="Several, on the same tasks.")
@@ -63,6 +63,24 @@ def cluster(
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
+    reserve_fraction: Annotated[
+        str | None,
+        typer.Option(
+            "--reserve-fraction",
+            metavar="F",
+            help="Share of the tasks that become advance reservations; .3 for methods that decide "
+            "on them (multi-stage).",
+        ),
+    ] = None,
+    advance: Annotated[
+        str | None,
+        typer.Option(
+            "--advance",
+            metavar="T|X/lambda",
+            help="How long before reservations are asked for: units of time, or mean intervals "
+            "between tasks; 0.",
+        ),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Hold every plan against the rules; slow.")
     ] = False,
@@ -76,9 +94,12 @@ def cluster(
     """Admit a stream of divisible loads to a cluster, and say what became of it.
 
     Means over the seeds, with 95 % confidence intervals. All methods see the same tasks. What
-    --set takes is listed by `dlopt generate admission`. With --file, --plot draws the schedule
-    of one method, or rejections and queues of several over time.
+    --set takes is listed by `dlopt generate admission`, for mamat5 by `dlopt generate multistage`.
+    With --file, --plot draws the schedule of one method, or rejections and queues of several over
+    time. Methods that decide on reservations, too, see a share of the tasks as reservations, by
+    default those of mamat5.
     """
+    reserved = {"reserve-fraction": reserve_fraction, "advance": advance}
     names = _names(method, methods)
     if file is not None:
         drawn: dict[str, object] = {
@@ -87,7 +108,7 @@ def cluster(
             "loads": loads,
             "seeds": seeds,
         }
-        drawn |= {"set": settings, "processes": processes}
+        drawn |= {"set": settings, "processes": processes, **reserved}
         for option, given in drawn.items():
             if given is not None:
                 raise NotApplicableError(f"--file and --{option} do not go together")
@@ -95,7 +116,12 @@ def cluster(
         points: Sequence[Point] = _points(runs, check)
     else:
         from dlopt.simulation import simulate_many
+        from dlopt.simulation.many import MIXED
 
+        if not names:
+            names = ["edf-iit-2" if reserve_fraction is advance is None else "multi-stage"]
+        mixed = not MIXED.isdisjoint(names)
+        workload = workload or ("mamat5" if mixed else "mamat4")
         runs = []
         parameters = {name: number(value) for name, value in pairs(settings).items()}
         if seeds is not None and seeds < 1:
@@ -103,7 +129,7 @@ def cluster(
         wanted = range(seed, seed + (10 if seeds is None else seeds))
         with _bar() as progress:
             points = simulate_many(
-                workload or "mamat4",
+                workload,
                 names,
                 loads=_loads(load, loads),
                 seeds=wanted,
@@ -111,12 +137,13 @@ def cluster(
                 check=check,
                 progress=progress,
                 parameters=parameters,
+                reserving=_reserving(reserve_fraction, advance, mixed),
             )
+    what = str(file) if file is not None else workload or ""
     if as_json:
-        print_json({"points": [_to_data(point) for point in points]})
+        print_json({"points": [outcome_tables.to_data(point) for point in points]})
     else:
-        what = str(file) if file is not None else workload or "mamat4"
-        table = _table(what, points)
+        table = outcome_tables.table(what, points)
         if not out.is_terminal:  # a file has no edge
             options = out.options.update(max_width=_NO_EDGE)
             out.width = max(out.width, out.measure(table, options=options).maximum)
@@ -124,7 +151,7 @@ def cluster(
     if plot_to is not None and file is not None:
         pictures.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
     elif plot_to is not None:
-        pictures.draw_points(workload or "mamat4", points, plot_to)
+        pictures.draw_points(what, points, plot_to)
     raise typer.Exit(_checked(points) if check else Exit.DONE)
 
 
@@ -139,20 +166,49 @@ def _checked(points: Sequence[Point]) -> Exit:
     return Exit.FOUND if any(found.values()) else Exit.DONE
 
 
-def _runs_of(file: Path, names: Sequence[str]) -> list[Run]:
+def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> Reserving:
+    """Return which tasks become reservations: none if nobody asks for them."""
+    from dlopt.simulation import Reserving
+
+    if fraction is None:
+        fraction = ".3" if mixed or advance is not None else "0"
+    times, _, unit = ("0" if advance is None else advance).partition("/")
+    if unit not in ("", "lambda"):
+        raise NotApplicableError(f"--advance takes units of time or X/lambda, got {advance!r}")
+    share, before = number(fraction), number(times)
+    if isinstance(share, str) or not 0 <= share <= 1:
+        raise NotApplicableError(f"--reserve-fraction takes a number from 0 to 1, not {fraction!r}")
+    if isinstance(before, str) or before < 0:
+        raise NotApplicableError(f"--advance takes a number that is not negative, not {advance!r}")
+    return Reserving(share, before, intervals=bool(unit))
+
+
+def _runs_of(file: Path, names: Sequence[str]) -> list[Run] | list[MixedRun]:
     from dlopt import io
     from dlopt.heuristics.admission.cores import parse
-    from dlopt.problems.admission import Instance
-    from dlopt.simulation import Run
+    from dlopt.problems import admission, multistage
+    from dlopt.simulation import MixedRun, Run
+    from dlopt.simulation.many import MIXED
 
-    algorithms = [parse(name) for name in names]
+    for name in names:
+        if name not in MIXED:
+            parse(name)
     instance = io.read(file)
-    if not isinstance(instance, Instance):
-        raise NotApplicableError(f"{file}: admission is simulated, not {instance.problem}")
-    return [Run(instance, algorithm) for algorithm in algorithms]
+    if isinstance(instance, multistage.Instance):
+        strange = [name for name in names if name not in MIXED]
+        if strange:
+            raise NotApplicableError(f"{file}: {strange[0]} knows no reservations")
+        return [MixedRun(instance, name) for name in names or ["multi-stage"]]
+    if isinstance(instance, admission.Instance):
+        strange = [name for name in names if name in MIXED]
+        if strange:
+            raise NotApplicableError(f"{file}: {strange[0]} is for multistage, not for admission")
+        return [Run(instance, name) for name in names or ["edf-iit-2"]]
+    known = "admission and multistage are simulated"
+    raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
 
 
-def _points(runs: Sequence[Run], check: bool) -> list[Point]:
+def _points(runs: Sequence[Run] | Sequence[MixedRun], check: bool) -> list[Point]:
     from dlopt.simulation import Point
 
     return [
@@ -164,7 +220,7 @@ def _names(method: str | None, methods: str | None) -> list[str]:
     if method is not None and methods is not None:
         raise NotApplicableError("--method and --methods do not go together")
     if methods is None:
-        return [method or "edf-iit-2"]
+        return [] if method is None else [method]
     names = _listed(methods)
     if not names:
         raise NotApplicableError("--methods names no method")
@@ -211,57 +267,3 @@ def _bar() -> Iterator[_Progress | None]:
     with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("")
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _table(what: str, points: Sequence[Point]) -> Table:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    seeds = len(points[0].outcomes)
-    title = f"{escape(what)}, {seeds} seed{'s' * (seeds > 1)}"
-    table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
-    heads = ["asked\nload", "method", "reject ratio", "utilization", "misses", "queue\nmean"]
-    heads += ["queue\nmax", "drain", "decisions\nper s", "drawn\nload"]
-    for head in heads:
-        left = head == "method"
-        table.add_column(head, justify="left" if left else "right", no_wrap=True)
-    before = points[0].system_load
-    for point in points:
-        if point.system_load != before:
-            table.add_section()
-        before = point.system_load
-        table.add_row(
-            "-" if before is None else f"{before:g}",
-            point.method,
-            _spread(point, "reject_ratio"),
-            _spread(point, "utilization"),
-            str(sum(outcome.misses for outcome in point.outcomes)),
-            _mean(point, "mean_queue", ".3g"),
-            str(max(outcome.longest_queue for outcome in point.outcomes)),
-            _mean(point, "drain", ".3g"),
-            _mean(point, "decisions_per_second", ",.0f"),
-            _mean(point, "realised_load", ".3f"),
-        )
-    return table
-
-
-def _spread(point: Point, measure: str) -> str:
-    found = point.estimate(measure)
-    if found is None:
-        return "-"
-    width = "" if found.half_width is None else f" ± {found.half_width:.3f}"
-    return f"{found.mean:.3f}{width}"
-
-
-def _mean(point: Point, measure: str, form: str) -> str:
-    found = point.estimate(measure)
-    return "-" if found is None else format(found.mean, form)
-
-
-def _to_data(point: Point) -> dict[str, Any]:
-    data: dict[str, Any] = {"system_load": point.system_load, "method": point.method}
-    for measure in _ESTIMATES:
-        found = point.estimate(measure)
-        data[measure] = found and {"mean": found.mean, "ci95": found.half_width}
-    return data | {"outcomes": [asdict(outcome) for outcome in point.outcomes]}

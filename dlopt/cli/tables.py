@@ -35,14 +35,14 @@ def amount(value: Value | None) -> str:
     return f"{text} ({float(value):.6g})" if value is not None and "/" in text else text
 
 
-def headline(result: Result[Any], sense: str) -> str:
-    """Return one line that says how a method ended."""
+def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str:
+    """Return one line that says how a method ended; `senses` are those of levels that differ."""
     colour = {Status.OPTIMAL: "green", Status.FEASIBLE: "cyan", Status.BOUND: "cyan"}
     parts = [f"[bold {colour.get(result.status, 'red')}]{result.status}[/]"]
     if result.value is not None:
         parts.append(f"{result.objective} = {amount(result.value)}")
     if result.bound is not None:
-        parts.append(f"{_SIGNS[sense]} {amount(result.bound)}")
+        parts.append(_bounded(result.bound, sense, senses))
     gap = result.gap
     if gap is not None and not isinstance(gap, tuple):
         parts.append(f"gap {float(gap):.3%}")
@@ -51,6 +51,14 @@ def headline(result: Result[Any], sense: str) -> str:
     solver = f" ({result.solver} {result.solver_version or ''})".replace(" )", ")")
     parts.append(f"{result.method}{solver if result.solver else ''}, {seconds(result.runtime_s)}")
     return "  ".join(parts)
+
+
+def _bounded(bound: Value, sense: str, senses: Sequence[str]) -> str:
+    """Return a bound with its sign; of levels of differing sense, each with its own."""
+    if not isinstance(bound, tuple) or not senses:
+        return f"{_SIGNS[sense]} {amount(bound)}"
+    levels = zip(senses, bound, strict=True)
+    return "(" + ", ".join(f"{_SIGNS[sign]} {amount(one)}" for sign, one in levels) + ")"
 
 
 def plan(solution: Any) -> Iterator[Table]:

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
@@ -32,6 +33,7 @@ GRAIN = 0.005
 
 _TITLE, _TEXT, _SMALL = 10.0, 8.5, 7.5
 _LINE = 0.165
+_PANEL, _HEADING = 1.3, 0.34
 
 
 class Gantt:
@@ -74,6 +76,9 @@ class Gantt:
         self.axes: Axes = self.figure.add_axes((0, 0, 1, 1))
         self.axes.set_ylabel(axis, fontsize=_TEXT, color=INK)
         self.axes.set_rasterization_zorder(1.5 if self.dense else None)
+        self.panel: Axes | None = None
+        self.heading = ""
+        self.lines: list[Line2D] = []
 
     def bars(self, look: Look, bars: Iterable[Bar]) -> None:
         """Draw all bars of one kind, over those drawn before."""
@@ -114,8 +119,21 @@ class Gantt:
         self.marks.append(mark)
         if self.span[0] <= mark.time <= self.span[1]:
             style: Any = (0, (4, 2.5)) if mark.dashed else "-"
-            line = self.axes.axvline(mark.time, color=mark.colour, lw=1.1, ls=style, zorder=2.2)
+            height = 0.9 if mark.under else 2.2
+            line = self.axes.axvline(mark.time, color=mark.colour, lw=1.1, ls=style, zorder=height)
             line.set_label(mark.text)
+
+    def curves(self, heading: str, lines: Iterable[Line2D]) -> None:
+        """Draw curves over the same time in a panel below; their labels stand in the legend."""
+        self.heading, self.lines = heading, list(lines)
+        self.panel = self.figure.add_axes((0, 0, 1, 0.5))
+        for line in self.lines:
+            self.panel.add_line(line)
+        self.panel.autoscale_view()
+        self.panel.set_ylim(bottom=0)
+        self.panel.tick_params(axis="y", labelsize=_SMALL, color=FAINT, labelcolor=INK, length=3)
+        self.panel.yaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
+        self.panel.grid(axis="y", color=GRID, lw=0.6)
 
     def instant(self, time: float) -> str:
         """Return a time as precisely as the axis tells it."""
@@ -130,14 +148,19 @@ class Gantt:
         columns = self._legend_columns()
         inside = float(self.bottoms[-1])
         above = 0.52 + _LINE * self._mark_labels()
-        below = 0.5 + 0.19 * math.ceil(len(self.looks) / columns)
-        height = above + inside + below
+        below = 0.5 + 0.19 * math.ceil(len(self._labels()) / columns)
+        under = 0.0 if self.panel is None else _HEADING + _PANEL
+        height = above + inside + under + below
         self.figure.set_size_inches(WIDTH, height)
-        self.axes.set_position(
-            (self.left / WIDTH, below / height, self.inches / WIDTH, inside / height)
-        )
-        self._time_axis(time_axis)
+        left, width = self.left / WIDTH, self.inches / WIDTH
+        self.axes.set_position((left, (below + under) / height, width, inside / height))
+        self._time_axis(self.axes)
         self._row_axis()
+        if self.panel is not None:
+            self.panel.set_position((left, below / height, width, _PANEL / height))
+            self._panel(below / height, height)
+        lowest = self.panel or self.axes
+        lowest.set_xlabel(time_axis, fontsize=_TEXT, color=INK, parse_math=False)
         # Bold letters are up to an eighth wider than those that are measured.
         room = WIDTH - self.left - 0.1
         title, subtitle = fitted(title, _TITLE, room / 1.15), fitted(subtitle, _SMALL, room)
@@ -169,7 +192,7 @@ class Gantt:
     def _mark_labels(self) -> int:
         """Write the names of the marks above the rows; return how many lines they take."""
         taken: list[list[tuple[float, float]]] = []
-        for mark in sorted(self.marks):
+        for mark in sorted(mark for mark in self.marks if mark.text):
             width = text_width(mark.text, _SMALL)
             end = self.inches + 0.14
             left = min(max((mark.time - self.span[0]) * self.scale - width / 2, 0.0), end - width)
@@ -194,10 +217,26 @@ class Gantt:
             )
         return len(taken)
 
-    def _time_axis(self, title: str) -> None:
-        axes, (left, right) = self.axes, self.span
+    def _panel(self, bottom: float, height: float) -> None:
+        """Finish the panel below, and leave the labels of the instants to it."""
+        assert self.panel is not None
+        self._time_axis(self.panel)
+        self.axes.tick_params(axis="x", labelbottom=False)
+        for mark in self.marks:
+            style: Any = (0, (4, 2.5)) if mark.dashed else "-"
+            self.panel.axvline(mark.time, color=mark.colour, lw=1.1, ls=style, zorder=1.5)
+        self.figure.text(
+            self.left / WIDTH,
+            bottom + (_PANEL + 0.08) / height,
+            fitted(self.heading, _SMALL, self.inches),
+            fontsize=_SMALL,
+            color=INK,
+            parse_math=False,
+        )
+
+    def _time_axis(self, axes: Axes) -> None:
+        left, right = self.span
         axes.set_xlim(left, right)
-        axes.set_xlabel(title, fontsize=_TEXT, color=INK, parse_math=False)
         # Times may count seconds since 1970: fewer ticks, but whole numbers rather than offsets.
         widest = text_width(self.instant(right), _TEXT) + 0.35
         ticks = max(2, min(9, int(self.inches / widest)))
@@ -227,7 +266,7 @@ class Gantt:
 
     def _legend_columns(self) -> int:
         """Return the most columns in which the legend is no wider than the axes."""
-        widths = [text_width(label, _SMALL) + 0.38 for label in self.looks]
+        widths = [text_width(label, _SMALL) + 0.38 for label in self._labels()]
         for lines in range(1, len(widths)):
             # Matplotlib fills columns one by one, the first ones with one entry more.
             columns = math.ceil(len(widths) / lines)
@@ -235,12 +274,15 @@ class Gantt:
                 return columns
         return 1
 
+    def _labels(self) -> list[str]:
+        return [*self.looks, *(str(line.get_label()) for line in self.lines)]
+
     def _legend(self, columns: int, corner: tuple[float, float]) -> None:
         # A tuple of patches is drawn side by side, which the stubs of `legend` do not know.
         swatches: Any = [tuple(self._swatches(look)) for look in self.looks.values()]
         self.figure.legend(
-            swatches,
-            list(self.looks),
+            [*swatches, *self.lines],
+            self._labels(),
             handler_map={tuple: HandlerTuple(ndivide=None, pad=0)},
             loc="lower left",
             bbox_to_anchor=corner,

@@ -71,12 +71,13 @@ class Row:
 
 
 class Mark(NamedTuple):
-    """An instant that matters, drawn over all rows and named above them."""
+    """An instant that matters, drawn over all rows, or `under` their bars, and named above them."""
 
     time: float
     text: str
     colour: str = INK
     dashed: bool = False
+    under: bool = False
 
 
 def brief(number: Number, digits: int = 4) -> str:

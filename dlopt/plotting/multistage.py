@@ -1,21 +1,26 @@
 """The Gantt chart of divisible loads around reservations.
 
 Reservations hold nodes and channel: their I/O and the rest of them are told apart, and a line
-stands where the channel is free again, which is where a stage ends.
+stands where the channel is free again, which is where a stage ends. Below the chart stands how much
+of a task could be done by each instant, and how much of it is wanted by its deadline.
 """
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from dlopt.arithmetic import Number
-from dlopt.errors import NotApplicableError
-from dlopt.plotting.admission import MOST_WINDOWS, Drawing
+from dlopt.arithmetic import Number, shown
+from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.models.multistage.capacity import capacity_by_deadline
+from dlopt.plotting.admission import COMPUTING, MOST_WINDOWS, Drawing
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.looks import FAINT, Bar, Look, Mark, Row, clean
-from dlopt.problems.multistage import Instance, Solution, objective
+from dlopt.problems.multistage import Instance, Solution, Task, objective
 from dlopt.result import Violation
 
 IO = Look(
@@ -25,6 +30,12 @@ HELD = Look("reserved", "reserved", ("#C9C9C9",), "#9A9A9A", outline=0.5)
 REFUSED = Look("refused", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
 MOST_STAGES = 12
 """With more reservations than this, no lines are drawn where stages end."""
+HEADING = (
+    "load that a task alone could do by then around the accepted reservations; "
+    "dot: what it wants (ring: rejected)"
+)
+MOST_CURVES = len(COMPUTING.faces)
+"""Of so many tasks at most it is drawn what could be done of them: one colour for each."""
 
 
 def draw(
@@ -64,6 +75,10 @@ class _Drawing(Drawing):
         self.rows = self.wanted if len(self.wanted) <= MOST_WINDOWS else ()
         self.held = [(one, granted[one.id].nodes) for one in self.wanted if one.id in granted]
         self.granted = set(granted)
+        self.busy: dict[int, list[tuple[float, float]]] = defaultdict(list)
+        for chunk in solution.chunks:
+            window = float(chunk.transmission_start), float(chunk.computation_end)
+            self.busy[chunk.node].append(window)
         super().__init__(instance, solution)
 
     def more_rows(self) -> list[Row]:
@@ -90,7 +105,47 @@ class _Drawing(Drawing):
         chart.bars(HELD, self._blocks(io=False))
         ends = sorted({float(one.channel_end) for one, _ in self.held})
         for end in ends if len(ends) <= MOST_STAGES else ():
-            chart.mark(Mark(end, "", FAINT, dashed=True))
+            chart.mark(Mark(end, "", FAINT, dashed=True, under=True))
+        told = self._told()
+        # The later ones are thinner: where curves fall together, all of them are seen.
+        widths = [1.4 + 0.5 * later for later in reversed(range(len(told)))]
+        looks = zip(told, COMPUTING.faces, widths, strict=False)
+        curves = [line for look in looks for line in self._capacity(*look)]
+        if curves:
+            chart.curves(HEADING, curves)
+
+    def _told(self) -> Sequence[Task]:
+        """Return the tasks with a curve: all if they are few, else the first that are rejected."""
+        if len(self.windows) <= MOST_CURVES:
+            tasks: Sequence[Task] = self.windows
+            return tasks
+        return [task for task in self.windows if task.id not in self.accepted][:MOST_CURVES]
+
+    def _capacity(self, task: Task, colour: str, width: float) -> Iterator[Line2D]:
+        """Yield the curve of a task, unless its reservations cannot be had, in an invalid plan."""
+        try:
+            corners = capacity_by_deadline(self.instance, task.id, self.solution.grants)
+        except (InvalidInstanceError, NotApplicableError):
+            return
+        stream = self.instance.stream
+        assert stream is not None  # there is a task
+        wanted, (end, most) = stream.remaining[task.id], corners[-1]
+        ring = (float(task.absolute_deadline), float(wanted))
+        name, by = clean(task.id, 12), self.chart.instant(float(end))
+        yield Line2D(
+            [*(float(instant) for instant, _ in corners), math.nan, ring[0]],
+            [*(float(load) for _, load in corners), math.nan, ring[1]],
+            color=colour,
+            linewidth=width,
+            marker="o",
+            markevery=[len(corners) + 1],
+            markersize=6,
+            markerfacecolor=colour if task.id in self.accepted else "#FFFFFF",
+            clip_on=False,
+            zorder=2,
+            gid=f"capacity-{name}",
+            label=f"task {name}: up to {shown(most, 4)} by {by}, wants {shown(wanted, 4)}",
+        )
 
     def _windows_of(self, granted: bool) -> Iterator[Bar]:
         first = len(self.windows)
@@ -107,10 +162,17 @@ class _Drawing(Drawing):
             begin, stop = (start, free) if io else (free, end)
             if begin >= stop:
                 continue
-            rows = [self.row[node] for node in nodes if node in self.row]
+            name = clean(one.id, 8)
+            for node in nodes:
+                if node in self.row:
+                    # What is drawn over it, in an invalid plan, has a name of its own.
+                    alone = not self._crossed(node, begin, stop)
+                    yield Bar(self.row[node], begin, stop, name if alone else "")
             if one.id in row_of:
-                rows.append(row_of[one.id])
+                yield Bar(row_of[one.id], begin, stop, name)
             if io:
-                rows.append(self.channel)
-            for row in rows:
-                yield Bar(row, begin, stop, clean(one.id, 8))
+                yield Bar(self.channel, begin, stop, name)
+
+    def _crossed(self, node: int, begin: float, stop: float) -> bool:
+        """Tell whether a node has a chunk between two instants."""
+        return any(start < stop and begin < end for start, end in self.busy.get(node, ()))

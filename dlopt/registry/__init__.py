@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from dlopt.errors import NotApplicableError
 from dlopt.problems.records import Header
-from dlopt.registry import admission, bag, coreservation, iit, multistage
+from dlopt.registry import admission, bag, coreservation, dag, iit, multistage
 from dlopt.registry.entries import (
     Applies,
     Claim,
@@ -33,7 +33,7 @@ __all__ = [
     "stems",
 ]
 
-_TABLES = (iit, admission, multistage, coreservation, bag)
+_TABLES = (iit, admission, multistage, coreservation, dag, bag)
 _PROBLEMS: dict[str, Problem] = {table.PROBLEM.stem: table.PROBLEM for table in _TABLES}
 _METHODS: dict[tuple[str, str], Method] = {
     (entry.stem, entry.name): entry for table in _TABLES for entry in table.METHODS

@@ -2,18 +2,100 @@
 
 from __future__ import annotations
 
-from dlopt.registry.entries import Method, Problem
+from collections.abc import Iterator
+
+from dlopt.registry.entries import Claim, Method, Option, Problem
 
 PROBLEM = Problem(
     "bag",
     "independent tasks on machines that differ, with sites, priorities and deadlines",
+    hints=("min-min", "sufferage", "mct", "gds", "edf", "priority-edf"),
 )
 
 _ALL = ("makespan", "flowtime", "critical-then-all", "accepted", "by-priority")
-_HEURISTICS = "dlopt.heuristics.bag.methods"
+_HEURISTICS = "dlopt.heuristics.bag"
 _MODELS = "dlopt.models.bag.methods"
 
-_MAPPINGS: tuple[Method, ...] = ()
+_LATE = Option(
+    "late",
+    "str",
+    "drop",
+    "what becomes of a task that would miss its deadline",
+    choices=("drop", "run"),
+)
+_SITES = Option(
+    "sites", "str", "all", "whether tasks may leave their site", choices=("all", "home")
+)
+_SHARE = Option("k", "int", 20, "percent of the machines that are looked at, to 100", least=1)
+_LOW = Option("low", "int", 60, "percent of evenness down to which tasks go by MET", least=0)
+_HIGH = Option("high", "int", 90, "percent of evenness up to which tasks go by MCT", least=1)
+
+_META = frozenset({"min-min", "max-min", "sufferage", "greedy"})
+"""The rules that look at all tasks that are left."""
+
+_CHEN = "Chen 2001, section 2.3.1"
+_GDS = "Liu, Baskiyar and Li 2007"
+
+_RULES: tuple[tuple[str, str, str, tuple[Option, ...]], ...] = (
+    ("edf", f"{_GDS}, section 6.1", "by deadline, each where it ends first", ()),
+    ("priority-edf", "edf with priorities", "by priority, then by deadline", ()),
+    ("mct", _CHEN, "as tasks arrive, each where it ends first (static: fast greedy)", ()),
+    ("met", _CHEN, "as tasks arrive, each where it takes least (static: UDA)", ()),
+    ("sa", _CHEN, "MCT and MET by turns, as loads are even or not", (_LOW, _HIGH)),
+    ("kpb", _CHEN, "MCT among the k percent fastest machines", (_SHARE,)),
+    ("olb", _CHEN, "as tasks arrive, each on the machine free next (static: the same)", ()),
+    ("min-min", _CHEN, "of all that are left, the task that ends first", ()),
+    ("max-min", _CHEN, "of all that are left, the task whose first end is last", ()),
+    ("sufferage", _CHEN, "of all that are left, the one that suffers most elsewhere", ()),
+    ("greedy", _CHEN, "the better of min-min and max-min", ()),
+)
+
+_PRINTED: tuple[tuple[str, Claim, str], ...] = (
+    ("gds", "sound", "slacks from the last on, Shuffle task by task, dispatch until taken"),
+    ("gds-without-shuffle", "sound", "the same without Shuffle"),
+    ("gds:literal", "literal-unsound", "as printed: Figs. 2 to 4 and 6"),
+    ("gds:literal-evict-all", "none", "as printed: Shuffle takes all tasks out first, loses some"),
+    ("gds:literal-endless-loop", "none", "as printed: a task that does not fit is tried for ever"),
+    (
+        "gds:literal-every-slack",
+        "literal-unsound",
+        "as printed: a task in every slack of a machine",
+    ),
+    ("gds:literal-duplicate", "literal-unsound", "as printed: a task to every neighbour"),
+    ("gds:literal-transmission", "literal-unsound", "as printed: Shuffle forgets transmissions"),
+)
+
+
+def _mappings() -> Iterator[Method]:
+    for name, claim, summary in _PRINTED:
+        yield Method(
+            "bag",
+            name,
+            kind="heuristic",
+            source=f"{_GDS}, Figs. 2-6" + ("" if ":" in name else ", repaired"),
+            claim=claim,
+            plan_class="any",
+            objectives=_ALL,
+            target=f"{_HEURISTICS}.methods:{name.replace(':', '_').replace('-', '_')}",
+            summary=summary,
+        )
+    for name, source, summary, options in _RULES:
+        module = "metatasks" if name in _META else "mappings"
+        yield Method(
+            "bag",
+            name,
+            kind="heuristic",
+            source=source,
+            claim="sound",
+            plan_class="any",
+            objectives=_ALL,
+            target=f"{_HEURISTICS}.{module}:{name.replace('-', '_')}",
+            options=(_LATE, _SITES, *options),
+            summary=summary,
+        )
+
+
+_MAPPINGS = tuple(_mappings())
 
 _PROOFS: tuple[Method, ...] = ()
 

@@ -23,6 +23,20 @@ def test_solve_check_and_plot(dlopt: Command, tmp_path: Path) -> None:
     assert "multi-stage" in table and "optimal" in table
 
 
+def test_a_bound_is_proven_in_a_file(dlopt: Command, tmp_path: Path) -> None:
+    file = FOLDER / "random-8.json"
+    proof = ("--certificate", "p.vipr")
+    dlopt("solve", file, "--method", "bound-fluid", "--out", "b.json", *proof)
+    told = dlopt("check", file, "b.json", *proof)
+    assert "proven: no plan has a better value than" in told.out
+    assert dlopt("check", file, "b.json", *proof, "--json").json["proven"] is True
+    other = dlopt("check", AROUND, "b.json", *proof, code=2)
+    assert "hash" in other.err
+    text = (tmp_path / "p.vipr").read_text()
+    (tmp_path / "p.vipr").write_text(text.replace("z_0", "z_9", 1))
+    assert "program" in dlopt("check", file, "b.json", *proof, code=1).out
+
+
 def test_a_flaw_is_told_with_what_it_breaks(dlopt: Command) -> None:
     file = FOLDER / "counterexamples" / "multi-stage-literal-f8.json"
     done = dlopt("solve", file, "--method", "multi-stage:literal-F8", code=1)

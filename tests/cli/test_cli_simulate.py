@@ -173,8 +173,8 @@ def test_progress_is_shown_on_a_terminal(dlopt: Command, monkeypatch: pytest.Mon
 
 BAD = {
     "no workload": (
-        ["--workload", "mamat5"],
-        "no workload 'mamat5' (known: mamat4, lin5, waiting)",
+        ["--workload", "mamat9"],
+        "no workload 'mamat9' (known: mamat4, lin5, waiting, mamat5)",
     ),
     "method": (["--method", "edf-xyz"], "unknown algorithm 'edf-xyz'"),
     "parameter": (["--set", "colour=red"], "workload mamat4 has no parameter 'colour'"),
@@ -200,7 +200,10 @@ BAD = {
         ["--file", STREAMS / "as-it-stands.json", "--method", "fifo-anna"],
         "fifo-anna looks at no deadline; the cluster has promised some",
     ),
-    "stem": (["--file", INSTANCES / "four-nodes.json"], "admission is simulated, not iit"),
+    "stem": (
+        ["--file", INSTANCES / "four-nodes.json"],
+        "admission and multistage are simulated, not iit",
+    ),
     "file's method": (["--file", "s.json", "--method", "exact"], "unknown algorithm 'exact'"),
     **{
         f"file and {option}": (["--file", "s.json", f"--{option}", value], "do not go together")
@@ -288,7 +291,10 @@ def test_convert_a_log_to_a_stream(dlopt: Command, tmp_path: Path) -> None:
         (["--to", "admission", "--span", "-1"], "span must be a positive number, got -1"),
         (["--to", "admission", "--chi", "0"], "chi must be a positive number, got 0"),
         (["--to", "admission", "--at", "50"], "no job of the log is left"),
-        (["--to", "bag"], "swf converts to iit, admission, multistage, not to 'bag'"),
+        (
+            ["--to", "bag"],
+            "swf converts to iit, admission, multistage, coreservation, not to 'bag'",
+        ),
     ],
 )
 def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from dlopt.errors import NotApplicableError
-from dlopt.plotting.multistage import MOST_STAGES, draw
+from dlopt.models.multistage.capacity import capacity_by_deadline
+from dlopt.plotting import plot
+from dlopt.plotting.multistage import HEADING, MOST_CURVES, MOST_STAGES, draw
 from dlopt.problems.admission import Solution as OtherSolution
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.multistage import Grant, Instance, Reservation, Solution, violations
-from tests.plotting.figures import extents, legend, lines, row_labels, texts
+from dlopt.problems.multistage import (
+    Decision,
+    Grant,
+    Instance,
+    Reservation,
+    Solution,
+    Task,
+    violations,
+)
+from tests.plotting.figures import boxes, extents, legend, lines, row_labels, texts
 from tests.problems.test_multistage import INSTANCE, PLAN, WANTED
 
 TWO = replace(
@@ -60,6 +73,93 @@ def test_many_reservations_have_no_rows_and_no_lines() -> None:
 def test_a_node_that_does_not_exist_has_no_row() -> None:
     strange = replace(PLAN, grants=(replace(PLAN.grants[0], nodes=(7,)),))
     assert extents(draw(INSTANCE, strange), "reserved-io") == [(4, 5)] * 2
+
+
+def curves(figure: Figure) -> dict[str, list[tuple[float, float]]]:
+    """Return the corners of each curve below the chart, then what is wanted."""
+    found = {}
+    for line in figure.axes[1].lines if len(figure.axes) > 1 else ():
+        if line.get_gid():
+            xs, ys = (np.asarray(data, dtype=float) for data in line.get_data())
+            kept = zip(xs[~np.isnan(xs)].tolist(), ys[~np.isnan(xs)].tolist(), strict=True)
+            found[str(line.get_gid())] = list(kept)
+    return found
+
+
+def test_below_stands_what_each_task_could_have_done() -> None:
+    figure = draw(TWO, BOTH)
+    for task, wanted in zip(TWO.tasks, (5, 9), strict=True):
+        corners = capacity_by_deadline(TWO, task.id, BOTH.grants)
+        told = [*((float(t), float(load)) for t, load in corners), (task.absolute_deadline, wanted)]
+        assert curves(figure)[f"capacity-{task.id}"] == told
+    assert legend(figure)[-2:] == [
+        "task a: up to 15/2 by 10, wants 5",
+        "task b: up to 13/2 by 11, wants 9",
+    ]
+    assert HEADING in texts(figure)
+    lines_below = {line.get_gid(): line for line in figure.axes[1].lines}
+    assert lines_below["capacity-a"].get_markerfacecolor() == lines_below["capacity-a"].get_color()
+    assert lines_below["capacity-b"].get_markerfacecolor() == "#FFFFFF"  # it is rejected
+
+
+def test_chart_and_curves_share_one_time_axis() -> None:
+    chart, below = draw(TWO, BOTH).axes
+    assert chart.get_xlim() == below.get_xlim()
+    assert (chart.get_xlabel(), below.get_xlabel()) == ("", "time")
+    (high, low) = (axes.get_position() for axes in (chart, below))
+    assert (high.x0, high.x1) == (low.x0, low.x1) and high.y0 > low.y1 > low.y0 > 0
+    # The end of the stage goes through both, and in the chart under what it would cross out.
+    (end,) = [line for line in below.lines if not line.get_gid()]
+    (stage,) = [line for line in chart.lines if line.get_label() == ""]
+    assert np.asarray(end.get_xdata())[0] == np.asarray(stage.get_xdata())[0] == 5
+    assert stage.get_zorder() < chart.collections[0].get_zorder()
+
+
+def test_no_texts_overlap() -> None:
+    figure = draw(TWO, replace(BOTH), title="two windows", note="multi-stage, feasible")
+    figure.draw_without_rendering()
+    shown = [*figure.texts, *figure.legends[0].get_texts(), figure.axes[1].xaxis.label]
+    for axes in figure.axes:
+        shown += [*axes.texts, *axes.get_yticklabels()]
+    last = figure.axes[1].get_xlim()[1]
+    shown += [tick for tick in figure.axes[1].get_xticklabels() if tick.get_position()[0] <= last]
+    places = [text.get_window_extent() for text in shown if text.get_text()]
+    for index, place in enumerate(places):
+        assert place.x0 >= 0 and place.x1 <= figure.bbox.x1 and place.y0 >= 0
+        assert not any(place.overlaps(other) for other in places[:index])
+
+
+def many_tasks(count: int, accepted: int) -> tuple[Instance, Solution]:
+    tasks = tuple(Task(f"t{i}", 0, 1, 9) for i in range(count))
+    said = tuple(Decision(task.id, i < accepted, 0) for i, task in enumerate(tasks))
+    return Instance(Cluster(1, 1, 1), tasks), Solution(said, (), ())
+
+
+def test_of_many_tasks_the_first_that_are_rejected_have_curves() -> None:
+    few = draw(*many_tasks(MOST_CURVES, 2))
+    assert len(curves(few)) == MOST_CURVES
+    assert list(curves(draw(*many_tasks(10, 8)))) == ["capacity-t8", "capacity-t9"]
+    assert len(curves(draw(*many_tasks(20, 2)))) == MOST_CURVES
+    assert len(draw(*many_tasks(10, 10)).axes) == 1
+    assert len(draw(*many_tasks(40, 2)).axes) == 1  # without rows, no curves
+
+
+def test_reservations_that_cannot_be_had_leave_no_capacity(tmp_path: Path) -> None:
+    """A plan that names a node twice, or one that is not there, is drawn as it is."""
+    for nodes in ((1, 1), (7,)):
+        figure = draw(INSTANCE, replace(PLAN, grants=(replace(PLAN.grants[0], nodes=nodes),)))
+        assert len(figure.axes) == 1
+    plot(INSTANCE, PLAN, tmp_path / "plan.svg")
+    assert "capacity-a" in (tmp_path / "plan.svg").read_text()
+
+
+def test_a_reservation_under_a_chunk_has_no_name_there() -> None:
+    """Two names on one place could be read by nobody."""
+    wrong = replace(PLAN, grants=(replace(PLAN.grants[0], nodes=(0,)),))
+    figure = draw(INSTANCE, wrong)
+    assert len(boxes(figure, "reserved-io")) == 3
+    # From 4 to 5 the node is not used, from 5 to 8 it is.
+    assert texts(figure).count("r") == texts(draw(INSTANCE, PLAN)).count("r") - 1
 
 
 def test_a_plan_of_another_problem_is_refused() -> None:

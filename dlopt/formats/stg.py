@@ -1,0 +1,245 @@
+"""The Standard Task Graph Set (STG): task graphs for identical machines.
+
+A first line holds the number of tasks; then comes a line per task: its number, its time, how many
+tasks precede it, and which. Two dummies of time 0, the first and the last, are not counted. With
+communication, each task that precedes stands with the time that sending takes, on the same line or
+on one of its own. The prototype set counts from 1, names a number of machines in the first line
+and has a dummy at the end only. Lines with ``#`` tell what is known of the graph.
+http://www.kasahara.cs.waseda.ac.jp/schedule/format_e.html
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from dlopt.arithmetic import Number
+from dlopt.errors import MISSING, InvalidInstanceError, NotApplicableError
+from dlopt.files import load_text, replacing
+from dlopt.formats.taskgraph import Collector, TaskGraph
+from dlopt.problems.dag.order import successors_of, topological
+
+_FACT = re.compile(r"#\s*([A-Za-z0-9][^:]*?)\s*:\s*(.*?)\s*$")
+_BOUNDS = re.compile(r"(\d+) Proc\.")
+
+
+def parse(
+    lines: Iterable[str], *, name: str = "", dummies: bool = False, exact_numbers: bool = False
+) -> TaskGraph:
+    """Read a graph from its lines.
+
+    Parameters
+    ----------
+    lines : iterable of str
+    name : str
+    dummies : bool, default False
+        Keep the first and the last task if their time is 0. They change no critical path and no
+        optimum, but would each take a place on some machine.
+    exact_numbers : bool
+        Read decimals as rationals. Times of the set are integers.
+
+    Returns
+    -------
+    TaskGraph
+        Tasks are named by their numbers; `facts` are what the lines with ``#`` say.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With the line of every fault.
+
+    Examples
+    --------
+    >>> graph = parse(["2", "0 0 0", "1 5 1 0", "2 7 1 1", "3 0 1 2", "# CP Length : 12"])
+    >>> [(task.id, task.work) for task in graph.tasks], len(graph.edges), graph.fact("CP Length")
+    ([('1', 5), ('2', 7)], 1, '12')
+    """
+    collector = Collector(exact_numbers=exact_numbers)
+    facts, rows = [], []
+    for n, line in enumerate(lines, 1):
+        text = line.strip()
+        if text.startswith("#"):
+            if match := _FACT.match(text):
+                facts.append((match[1], match[2]))
+        elif text:
+            rows.append((n, text.split()))
+    if not rows:
+        collector.fault("", MISSING, "must hold a number of tasks")
+        collector.fail()
+    machines = _head(collector, *rows[0])
+    read = list(_entries(collector, rows[1:]))
+    extra = _extra(collector, rows[0], read)
+    kept = read if dummies or extra < 1 else _without_dummies(read, extra)
+    for entry in kept:
+        collector.task(entry.line, entry.id, work=entry.work)
+    names = {entry.id for entry in read}
+    for entry in kept:
+        for before, data in entry.before:
+            # a dummy is no task, but what names neither is a fault
+            if before in collector or before not in names:
+                collector.edge(entry.line, before, entry.id, data)
+    numbered = [f"p{k}" for k in range(machines)]
+    return collector.graph(name, machines=numbered, facts=facts)
+
+
+def read(
+    path: str | os.PathLike[str], *, dummies: bool = False, exact_numbers: bool = False
+) -> TaskGraph:
+    """Read a graph from a file, as `parse` does; it is named like the file.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If the file cannot be read, or is none; it names the file.
+    """
+    lines = load_text(path, "STG").splitlines()
+    name = os.path.splitext(os.path.basename(os.fspath(path)))[0]
+    try:
+        return parse(lines, name=name, dummies=dummies, exact_numbers=exact_numbers)
+    except InvalidInstanceError as error:
+        raise error.within(os.fspath(path)) from None
+
+
+def bounds(graph: TaskGraph) -> dict[int, tuple[int, int]]:
+    """Return the published lower bound and best known makespan by number of machines.
+
+    Examples
+    --------
+    >>> bounds(parse(["1", "0 0 0", "1 5 1 0", "2 0 1 1", "#  2 Proc. : 5 5"]))
+    {2: (5, 5)}
+    """
+    found = {}
+    for key, value in graph.facts:
+        match = _BOUNDS.fullmatch(key)
+        numbers = value.split()
+        if match and len(numbers) == 2 and all(number.isdigit() for number in numbers):
+            found[int(match[1])] = (int(numbers[0]), int(numbers[1]))
+    return found
+
+
+def write(graph: TaskGraph, path: str | os.PathLike[str]) -> None:
+    """Write a graph, numbered anew in an order that its edges allow, between two dummies.
+
+    Communication is written, a line per edge, if some edge has any.
+
+    Raises
+    ------
+    NotApplicableError
+        If the tasks have a cost per machine or a number is no integer, which the format cannot
+        say; or if the file cannot be written.
+    """
+    text = "\n".join(_lines(graph)) + "\n"
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    line: int
+    id: str
+    work: Number
+    before: list[tuple[str, Number]]
+
+
+def _head(collector: Collector, n: int, words: list[str]) -> int:
+    """Return the number of machines in the first line, 0 if there is none."""
+    for word in words[:2]:
+        if not _is_index(word):
+            collector.fault(n, word, "the first line holds the number of tasks, an integer")
+    if len(words) > 2:
+        told = f"the first line holds one number, or two in a prototype, not {len(words)}"
+        collector.fault(n, words[2], told)
+    if collector.faults:
+        collector.fail()
+    if len(words) == 1:
+        return 0
+    if not 1 <= int(words[1]) <= 1_000_000:
+        collector.fault(n, words[1], "the number of machines must be from 1 to 1,000,000")
+        collector.fail()
+    return int(words[1])
+
+
+def _entries(collector: Collector, rows: list[tuple[int, list[str]]]) -> Iterator[_Entry]:
+    found = iter(rows)
+    for n, words in found:
+        if len(words) < 3 or not _is_index(words[2]):
+            told = "a task has its number, its time and how many tasks precede it"
+            collector.fault(n, words[2] if len(words) > 2 else MISSING, told)
+            continue
+        if not _is_index(words[0]):
+            collector.fault(n, words[0], "the number of a task must be an integer")
+        work = collector.amount(n, words[1], what="time")
+        count, rest = int(words[2]), words[3:]
+        pairs = [(n, rest[k : k + 2]) for k in range(0, len(rest), 2)]
+        if len(rest) == count:
+            pairs = [(n, [word, "0"]) for word in rest]
+        elif not rest:  # with communication, each on a line of its own
+            pairs = list(islice(found, count))
+        if len(pairs) != count or any(len(pair) != 2 for _, pair in pairs):
+            told = f"{count} tasks that precede it must follow, each with its communication or none"
+            collector.fault(n, MISSING, told)
+            continue
+        before = []
+        for line, (word, data) in pairs:
+            if not _is_index(word):
+                collector.fault(line, word, "the number of a task must be an integer")
+            before.append((word.lstrip("0") or "0", collector.amount(line, data, what="cost")))
+        yield _Entry(n, words[0].lstrip("0") or "0", work, before)
+
+
+def _extra(collector: Collector, head: tuple[int, list[str]], read: list[_Entry]) -> int:
+    """Return how many dummies there are beside the tasks that are counted."""
+    n, words = head
+    stated, dummies = int(words[0]), 1 if len(words) == 2 else 2
+    if not collector.faults and len(read) not in (stated, stated + dummies):
+        told = f"the number of tasks must be that of the lines, {len(read)} with dummies"
+        collector.fault(n, stated, told)
+    return len(read) - stated
+
+
+def _without_dummies(read: list[_Entry], extra: int) -> list[_Entry]:
+    last = len(read) - 1 if read[-1].work == 0 else len(read)
+    first = 1 if extra == 2 and read[0].work == 0 and not read[0].before else 0
+    return read[first:last]
+
+
+def _lines(graph: TaskGraph) -> Iterator[str]:
+    pairs = graph.pairs
+    before: list[list[tuple[int, int]]] = [[] for _ in graph.tasks]
+    for edge, (source, target) in zip(graph.edges, pairs, strict=True):
+        before[target].append((source, _whole(edge.data, f"{edge.source} -> {edge.target}")))
+    sorted_tasks = topological(successors_of(len(graph.tasks), pairs))
+    number = {k: place for place, k in enumerate(sorted_tasks, 1)}
+    sends = any(edge.data for edge in graph.edges)
+    inner = {source for source, _ in pairs}
+    last = [(number[k], 0) for k in sorted_tasks if k not in inner]
+    yield f"{len(graph.tasks):11}"
+    yield _row(0, 0, [], sends)
+    for k in sorted_tasks:
+        task = graph.tasks[k]
+        if task.work is None:
+            raise NotApplicableError(f"STG has no cost per machine, as task {task.id} has")
+        given = sorted((number[source], data) for source, data in before[k]) or [(0, 0)]
+        yield _row(number[k], _whole(task.work, task.id), given, sends)
+    yield _row(len(graph.tasks) + 1, 0, last, sends)
+    yield f"# {' '.join(graph.name.split())}" if graph.name else "#"
+
+
+def _row(number: int, work: int, before: list[tuple[int, int]], sends: bool) -> str:
+    head = f"{number:11}{work:11}{len(before):11}"
+    if not sends:
+        return head + "".join(f"{source:11}" for source, _ in before)
+    return "\n".join([head, *(f"{source:22}{data:11}" for source, data in before)])
+
+
+def _whole(number: Number, what: str) -> int:
+    if number != int(number):
+        raise NotApplicableError(f"STG has integers only, and {what} has {number}")
+    return int(number)
+
+
+def _is_index(word: str) -> bool:
+    return len(word) <= 18 and word.isascii() and word.isdigit()

@@ -1,0 +1,331 @@
+"""Families of bags of tasks, and instances of matrices that were read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+from dlopt.arithmetic import Number, simplest
+from dlopt.errors import NotApplicableError
+from dlopt.formats.etc import EtcMatrix
+from dlopt.generation.draws import positive, whole, word_of
+from dlopt.problems.bag import Instance, Link, Machine, Site, Task
+from dlopt.problems.bag.data import PRIORITIES, Priority
+
+MOST = 100_000
+"""Tasks and machines of an instance; more are taken for a mistake."""
+
+
+def of_matrix(matrix: EtcMatrix) -> Instance:
+    """Return a matrix as an instance: all tasks are there at 0, none has a deadline.
+
+    Examples
+    --------
+    >>> of_matrix(EtcMatrix("two", ((1, 2), (3, 4)))).etc
+    ((1, 2), (3, 4))
+    """
+    return Instance(etc=matrix.times, name=matrix.name, origin=f"ETC matrix {matrix.name}".strip())
+
+
+def braun(
+    *,
+    tasks: int = 512,
+    machines: int = 16,
+    consistency: str = "inconsistent",
+    task_heterogeneity: Number = 3000,
+    machine_heterogeneity: Number = 1000,
+    numbers: str = "float",
+    seed: int = 0,
+) -> Instance:
+    """Return a matrix of the range-based method of Braun et al. 2001.
+
+    Each task has a base, uniform from 1 to the task heterogeneity, and each of its times is that
+    base by a factor, uniform from 1 to the machine heterogeneity.
+
+    Parameters
+    ----------
+    tasks, machines : int
+        How many; the matrices of the paper are 512 by 16.
+    consistency : {"consistent", "inconsistent", "semi-consistent"}
+        Consistent: each row is sorted, so that the machines are fast in the same order for all
+        tasks. Semi-consistent: so are the entries of machines 0, 2, 4, ... in each row.
+    task_heterogeneity, machine_heterogeneity : Number
+        Above 1. High: 3000 and 1000; low: 100 and 10.
+    numbers : {"float", "integer"}
+        Integer: base and factor are whole.
+    seed : int
+
+    Returns
+    -------
+    Instance
+    """
+    whole("tasks", tasks, MOST)
+    whole("machines", machines, MOST)
+    word_of("consistency", consistency, ("consistent", "inconsistent", "semi-consistent"))
+    word_of("numbers", numbers, ("float", "integer"))
+    ends = {
+        "task_heterogeneity": task_heterogeneity,
+        "machine_heterogeneity": machine_heterogeneity,
+    }
+    for name, value in ends.items():
+        if positive(name, value) <= 1:
+            raise NotApplicableError(f"{name} must be above 1, got {value}")
+    random_one = random.Random(f"braun {seed}")
+
+    def draw(most: Number) -> Number:
+        return (
+            random_one.uniform(1, float(most))
+            if numbers == "float"
+            else random_one.randint(1, int(most))
+        )
+
+    rows = []
+    for _ in range(tasks):
+        base = draw(task_heterogeneity)
+        row = [base * draw(machine_heterogeneity) for _ in range(machines)]
+        if consistency == "consistent":
+            row.sort()
+        elif consistency == "semi-consistent":
+            row[::2] = sorted(row[::2])
+        rows.append(tuple(row))
+    return Instance(
+        etc=tuple(rows),
+        name=f"braun-{tasks}x{machines}-{consistency}-{seed}",
+        origin=f"dlopt generate bag --family braun, seed {seed}",
+    )
+
+
+def gds(
+    *,
+    sites: int = 17,
+    fewest: int = 20,
+    most: int = 50,
+    tasks: int = 2000,
+    degree: int = 4,
+    least_ccr: Number = 0.05,
+    largest_ccr: Number = 20,
+    input_share: Number = 0.5,
+    slowest: Number = 1,
+    fastest: Number = 10,
+    bandwidth: Number = 10,
+    latency: Number = 0,
+    work: Number = 100,
+    load: Number = 1,
+    tightness: Number = 2,
+    critical: Number = 0.3,
+    firm: Number = 0.4,
+    seed: int = 0,
+) -> Instance:
+    """Return a grid of the kind that Liu, Baskiyar and Li simulate.
+
+    The paper gives the sites, their machines, and the range of the ratio of communication to
+    computation (CCR); every other parameter here is our choice, for it states none.
+
+    Parameters
+    ----------
+    sites : int
+        The paper's: 17.
+    fewest, most : int
+        Machines of a site, drawn evenly; the paper's: 20 and 50.
+    tasks : int
+        At sites drawn evenly, all there at 0.
+    degree : int
+        Neighbours of a site on average: a random tree, and links between random pairs.
+    least_ccr, largest_ccr : Number
+        The CCR of a task is drawn from there, evenly by its logarithm; the paper's: .05 and 20.
+    input_share : Number
+        Of the data, from 0 to 1; the rest is output.
+    slowest, fastest : Number
+        Powers of machines are uniform between.
+    bandwidth : Number
+        Bandwidths are uniform from half of it to one and a half.
+    latency : Number
+        Of every link.
+    work : Number
+        Work of a task is uniform from half of it to one and a half.
+    load : Number
+        Deadlines are uniform up to the time in which all machines together do this part of all
+        work. Larger means less time; at about 1 tasks begin to be missed.
+    tightness : Number
+        No deadline is shorter than so many times the task on a machine of mean power.
+    critical, firm : Number
+        Shares of the tasks, drawn; the rest is soft.
+    seed : int
+
+    Returns
+    -------
+    Instance
+    """
+    for name, value in (("sites", sites), ("tasks", tasks), ("fewest", fewest), ("most", most)):
+        whole(name, value, MOST)
+    low, high = positive("least_ccr", least_ccr), positive("largest_ccr", largest_ccr)
+    slow, fast = positive("slowest", slowest), positive("fastest", fastest)
+    for names, ends in (
+        ("fewest and most", (fewest, most)),
+        ("least_ccr and largest_ccr", (low, high)),
+        ("slowest and fastest", (slow, fast)),
+    ):
+        if ends[0] > ends[1]:
+            raise NotApplicableError(f"{names} must be in ascending order, got {ends}")
+    shares = {"input_share": input_share, "critical": critical, "firm": firm}
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            raise NotApplicableError(f"{name} must be a share from 0 to 1, got {share}")
+    draw = random.Random(f"gds {seed}")
+    machines = [
+        Machine(f"s{site}m{index}", site, draw.uniform(slow, fast))
+        for site in range(sites)
+        for index in range(draw.randint(fewest, most))
+    ]
+    width = positive("bandwidth", bandwidth)
+    links = tuple(
+        Link(pair, draw.uniform(0.5, 1.5) * width, float(latency))
+        for pair in _pairs(draw, sites, degree)
+    )
+    powers = [[float(one.power) for one in machines if one.site == site] for site in range(sites)]
+    computing = [sum(own) / len(own) for own in powers]
+    total = sum(map(sum, powers))
+    size = positive("work", work)
+    works = [size * draw.uniform(0.5, 1.5) for _ in range(tasks)]
+    span = sum(works) / total / positive("load", load)
+    alone = positive("tightness", tightness) * len(machines) / total
+    made = []
+    for index, own in enumerate(works):
+        site = draw.randrange(sites)
+        ratio = low * (high / low) ** draw.random()
+        data = ratio * own * _pace(site, links, computing)
+        made.append(
+            Task(
+                f"t{index}",
+                own,
+                site,
+                0.0,
+                data * float(input_share),
+                data * (1 - float(input_share)),
+                _class(draw.random(), float(critical), float(firm)),
+                max(alone * own, draw.uniform(0, span)),
+            )
+        )
+    return Instance(
+        tuple(made),
+        tuple(machines),
+        tuple(Site(f"s{site}") for site in range(sites)),
+        links,
+        name=f"gds-{sites}x{tasks}-{seed}",
+        origin=f"dlopt generate bag --family gds, seed {seed}",
+    )
+
+
+def _pairs(draw: random.Random, sites: int, degree: int) -> list[tuple[int, int]]:
+    """Return a random tree, and random pairs until sites have so many neighbours on average."""
+    pairs = {(draw.randrange(there), there) for there in range(1, sites)}
+    wanted = min(sites * degree // 2, sites * (sites - 1) // 2)
+    while len(pairs) < wanted:
+        one, other = sorted(draw.sample(range(sites), 2))
+        pairs.add((one, other))
+    return sorted(pairs)
+
+
+def _pace(site: int, links: tuple[Link, ...], computing: list[float]) -> float:
+    """Return the data of a unit of work whose CCR is 1, by eq. (1) without latency."""
+    beside = [link for link in links if site in link.between]
+    if not beside:
+        return 0.0
+    around = [computing[sum(link.between) - site] for link in beside]
+    sending = sum(1 / float(link.bandwidth) for link in beside) / len(beside)
+    return len(around) / sum(around) / sending
+
+
+def _class(drawn: float, critical: float, firm: float) -> Priority:
+    if drawn < critical:
+        return "critical"
+    return "firm" if drawn < critical + firm else "soft"
+
+
+def small(
+    *,
+    tasks: int = 6,
+    machines: int = 3,
+    sites: int = 2,
+    largest: int = 6,
+    fastest: int = 3,
+    data: int = 4,
+    span: int = 0,
+    parts: int = 1,
+    tightness: Number = 2,
+    deadlines: str = "all",
+    seed: int = 0,
+) -> Instance:
+    """Return a few random tasks in exact numbers, for exact methods and for tests.
+
+    Parameters
+    ----------
+    tasks, machines, sites : int
+        Machines are given to the sites in turn; sites are connected by a random tree.
+    largest, fastest, data : int
+        Of the work of a task, the power of a machine, and the input and the output of a task.
+    span : int
+        Tasks are released from 0 to this instant.
+    parts : int
+        Works, releases and deadlines are multiples of 1 by `parts`.
+    tightness : Number
+        At least 1. The time to a deadline is uniform from the task's time on the fastest machine
+        to `tightness` times all tasks' on all machines together, if that is longer, rounded up.
+    deadlines : {"all", "none", "some"}
+        Some: one in two.
+    seed : int
+
+    Returns
+    -------
+    Instance
+    """
+    for name, value in (("tasks", tasks), ("machines", machines), ("sites", sites)):
+        whole(name, value, 1000)
+    for name, value in (("largest", largest), ("fastest", fastest), ("parts", parts)):
+        whole(name, value, 10**6)
+    for name, value in (("data", data), ("span", span)):
+        if not isinstance(value, int) or value < 0:
+            raise NotApplicableError(f"{name} must be an integer from 0, got {value!r}")
+    if tightness < 1:
+        raise NotApplicableError(f"tightness must be at least 1, got {tightness}")
+    word_of("deadlines", deadlines, ("all", "none", "some"))
+    draw = random.Random(f"small bag {seed}")
+    held = [
+        Machine(f"m{index}", index % sites, draw.randint(1, fastest)) for index in range(machines)
+    ]
+    powers = [Fraction(one.power) for one in held]
+    works = [Fraction(draw.randint(1, largest * parts), parts) for _ in range(tasks)]
+    together = Fraction(tightness) * sum(works) / sum(powers)
+    made = []
+    for index, work in enumerate(works):
+        release = Fraction(draw.randint(0, span * parts), parts)
+        soonest = -(-work / max(powers) * parts // 1)
+        latest = max(soonest, -(-together * parts // 1))
+        due = release + Fraction(draw.randint(int(soonest), int(latest)), parts)
+        wanted = deadlines == "all" or (deadlines == "some" and draw.random() < 0.5)
+        made.append(
+            Task(
+                f"t{index}",
+                simplest(work),
+                draw.randrange(sites),
+                simplest(release),
+                draw.randint(0, data),
+                draw.randint(0, data),
+                draw.choice(PRIORITIES),
+                simplest(due) if wanted else None,
+            )
+        )
+    return Instance(
+        tuple(made),
+        tuple(held),
+        tuple(Site(f"s{site}") for site in range(sites)),
+        tuple(
+            Link(pair, draw.randint(1, 4), draw.randint(0, 1)) for pair in _pairs(draw, sites, 2)
+        ),
+        name=f"small-{tasks}x{machines}-{seed}",
+        origin=f"dlopt generate bag --family small, seed {seed}",
+    )
+
+
+FAMILIES: dict[str, Callable[..., Instance]] = {"small": small, "gds": gds, "braun": braun}

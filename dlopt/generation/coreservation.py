@@ -1,0 +1,377 @@
+"""Families of requests for CPU shares, as instances.
+
+Machines are told in percent; the instances count CPU in quarters of a percent, of which all least
+shares and all steps of benefit functions are whole numbers.
+
+Source: Min 2001, sections 4.5 and 5.6. What they leave open is a parameter here: when requests
+arrive in chapter 5, how they are batched in chapter 4, priorities in chapter 4, and the shapes of
+the benefit functions but for the first; ours are `request_draws.SHAPES`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice
+
+from dlopt.arithmetic import Number, is_finite, shown
+from dlopt.errors import NotApplicableError
+from dlopt.formats.binpack import BinPacking, Item
+from dlopt.generation.draws import positive, whole
+from dlopt.generation.packing import packed
+from dlopt.generation.request_draws import (
+    MEAN_INTERVAL,
+    MOST_PARTS,
+    MOST_REQUESTS,
+    QUARTERS,
+    Draws,
+    arrivals_of,
+    in_order,
+    machines_of,
+    not_negative,
+    placing,
+    requests_of,
+    shapes_of,
+    spread,
+    windows_of,
+)
+from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, step
+
+MOST_SMALL = 100
+_UNITS = "CPU in quarters of a percent of a machine"
+
+
+def min4(
+    *,
+    horizon: Number = 100_000,
+    mean_interval: Number = MEAN_INTERVAL,
+    machines: int = 10,
+    capacity: int = 70,
+    least_cpu: int = 20,
+    most_cpu: int = 70,
+    least_duration: int = 20,
+    most_duration: int = 300,
+    ahead: int = 4320,
+    lead: int = 0,
+    most_priority: int = 100,
+    batch: Number = 50,
+    seed: int = 0,
+) -> Instance:
+    """Return the requests of Min 2001, chapter 4: one part each, which may be on any machine.
+
+    Parameters
+    ----------
+    horizon : Number
+        Requests arrive from 0 on and before this instant; about 10,505 of them.
+    mean_interval : Number
+        Between two arrivals, whose intervals are exponential; arrivals are rounded down.
+    machines : int
+        1 to 10,000.
+    capacity : int
+        Percent of each machine's CPU that can be reserved.
+    least_cpu, most_cpu : int
+        What a part asks for is uniform between these, in percent.
+    least_duration, most_duration : int
+        How long a window is, uniform.
+    ahead : int
+        A window starts from `lead` to `lead` plus so many units after its request arrives, uniform.
+    lead : int
+        300 in figure 4.7.
+    most_priority : int
+        Priorities are uniform from 1 to this. Chapter 4 does not give it.
+    batch : Number
+        Interval in which requests are collected. Chapter 4 does not give it.
+    seed : int
+
+    Returns
+    -------
+    Instance
+    """
+    draws = Draws("min-4", seed)
+    arrivals = [int(at) for at in arrivals_of(draws, positive("horizon", horizon), mean_interval)]
+    if not arrivals:
+        raise NotApplicableError("no request arrives before the horizon")
+    whole("machines", machines, 10_000)
+    whole("capacity", capacity, 100)
+    requests = requests_of(
+        draws,
+        arrivals,
+        windows=windows_of(draws, least_duration, most_duration, ahead, lead),
+        cpus=spread(draws, "cpu", least_cpu, most_cpu),
+        most_priority=most_priority,
+    )
+    return Instance(
+        machines_of([capacity] * machines),
+        tuple(requests),
+        Batch(batch),
+        name=f"min-4-{len(arrivals)}-{seed}",
+        origin=f"drawn as in Min 2001, 4.5: min-4, seed {seed}",
+        units=_UNITS,
+    )
+
+
+def min5(
+    *,
+    requests: int = 300,
+    mean_interval: Number = MEAN_INTERVAL,
+    machines: int = 10,
+    least_capacity: int = 50,
+    most_capacity: int = 100,
+    parts: int = 6,
+    floating: Number = Fraction(4, 5),
+    least_cpu: int = 10,
+    most_cpu: int = 90,
+    least_duration: int = 20,
+    most_duration: int = 180,
+    ahead: int = 4320,
+    most_priority: int = 100,
+    batch: Number = 50,
+    seed: int = 0,
+) -> Instance:
+    """Return the requests of Min 2001, chapter 5: of several parts, some on machines they name.
+
+    Parameters
+    ----------
+    requests : int
+        1 to 1,000,000.
+    mean_interval : Number
+        Between two arrivals. Chapter 5 does not give it; by default that of chapter 4.
+    least_capacity, most_capacity : int
+        Percent of a machine's CPU that can be reserved, uniform between these.
+    parts : int
+        A request has from 1 to so many.
+    floating : Number
+        Share of the requests, drawn one by one, whose parts may be on any machine. Parts of the
+        others name machines, different ones as far as there are any.
+    machines, least_cpu, most_cpu, least_duration, most_duration, ahead, most_priority, batch
+        See `min4`.
+    seed : int
+
+    Returns
+    -------
+    Instance
+    """
+    draws = Draws("min-5", seed)
+    whole("requests", requests, MOST_REQUESTS)
+    whole("machines", machines, 10_000)
+    in_order("capacity", least_capacity, most_capacity)
+    arrivals = [int(at) for at in islice(arrivals_of(draws, None, mean_interval), requests)]
+    dedicated = draws.of("capacity")
+    made = requests_of(
+        draws,
+        arrivals,
+        windows=windows_of(draws, least_duration, most_duration, ahead, 0),
+        cpus=spread(draws, "cpu", least_cpu, most_cpu),
+        most_priority=most_priority,
+        parts=parts,
+        place=placing(draws, machines, floating),
+    )
+    return Instance(
+        machines_of([dedicated.randint(least_capacity, most_capacity) for _ in range(machines)]),
+        tuple(made),
+        Batch(batch),
+        name=f"min-5-{requests}-{seed}",
+        origin=f"drawn as in Min 2001, 5.6: min-5, seed {seed}",
+        units=_UNITS,
+    )
+
+
+def overloaded(
+    *,
+    requests: int = 100,
+    demand: Number = Fraction(3, 2),
+    machines: int = 10,
+    parts: int = 6,
+    floating: Number = 1,
+    grain: int = 5,
+    least_cpu: int = 10,
+    most_cpu: int = 90,
+    least_duration: int = 20,
+    most_duration: int = 180,
+    most_priority: int = 100,
+    seed: int = 0,
+) -> Instance:
+    """Return more requests than identical machines can do, all known from the beginning.
+
+    Parameters
+    ----------
+    requests : int
+        1 to 1,000,000.
+    demand : Number
+        CPU times duration of all parts, by what all machines could do in the time in which the
+        windows lie; it is less where that time would be shorter than some window.
+    machines, parts, floating
+        See `min5`; all of each machine can be reserved.
+    grain : int
+        What a part asks for is a multiple of so many percent, uniform between the two bounds.
+    least_cpu, most_cpu, least_duration, most_duration, most_priority
+        See `min4`.
+    seed : int
+
+    Returns
+    -------
+    Instance
+        Its requests are one batch.
+    """
+    draws = Draws("overloaded", seed)
+    whole("requests", requests, MOST_REQUESTS)
+    whole("machines", machines, 10_000)
+    whole("grain", grain, 100)
+    if not is_finite(demand) or demand <= 0:
+        raise NotApplicableError(f"demand must be a positive number, got {shown(demand)}")
+    in_order("cpu", least_cpu, most_cpu)
+    low, high = -(-least_cpu // grain), most_cpu // grain
+    if low > high:
+        raise NotApplicableError(f"no multiple of {grain} from {least_cpu} to {most_cpu}")
+    cpus = (grain * cpu for cpu in spread(draws, "cpu", low, high))
+    lengths = spread(draws, "duration", least_duration, most_duration)
+    durations = list(islice(lengths, requests))
+    made = requests_of(
+        draws,
+        [0] * requests,
+        windows=((0, duration) for duration in durations),
+        cpus=cpus,
+        most_priority=most_priority,
+        parts=parts,
+        place=placing(draws, machines, floating),
+    )
+    wanted = sum(one.end * part.cpu for one in made for part in one.parts)
+    able = QUARTERS * 100 * machines
+    span = max(math.ceil(wanted / (demand * able)), max(durations))
+    begin = draws.of("start")
+    shifted = []
+    for one, duration in zip(made, durations, strict=True):
+        start = begin.randint(0, span - duration)
+        shifted.append(Request(one.id, 0, start, start + duration, one.priority, one.parts))
+    return Instance(
+        machines_of([100] * machines),
+        tuple(shifted),
+        Batch(1),
+        name=f"overloaded-{requests}-{seed}",
+        origin=f"dlopt generate coreservation --family overloaded, seed {seed}",
+        units=_UNITS,
+    )
+
+
+def small(
+    *,
+    requests: int = 6,
+    machines: int = 2,
+    capacity: int = 8,
+    parts: int = 2,
+    floating: Number = Fraction(4, 5),
+    span: int = 12,
+    most_priority: int = 9,
+    batch: Number = 4,
+    seed: int = 0,
+) -> Instance:
+    """Return a few random requests in small numbers, for exact methods and for tests.
+
+    Parameters
+    ----------
+    requests : int
+        1 to 100; so are the machines.
+    capacity : int
+        Of each machine. A part asks for 1 to so much; if soft, it takes 1 or more of it.
+    span : int
+        Windows lie between 0 and this instant; requests arrive at or before their start.
+    parts, floating, most_priority, batch
+        See `min5`.
+    seed : int
+
+    Returns
+    -------
+    Instance
+    """
+    draws = Draws("small", seed)
+    for name, value in {"requests": requests, "machines": machines}.items():
+        whole(name, value, MOST_SMALL)
+    whole("parts", parts, MOST_PARTS)
+    whole("capacity", capacity, 10**6)
+    whole("span", span, 10**6)
+    whole("most_priority", most_priority, 10**6)
+    place = placing(draws, machines, floating)
+    draw = draws.of("requests")
+    made = []
+    for shape in islice(shapes_of(draws), requests):
+        end = draw.randint(1, span)
+        start = draw.randint(0, end - 1)
+        arrival = draw.randint(0, start)
+        asked = [draw.randint(1, capacity) for _ in range(draw.randint(1, parts))]
+        where = place(len(asked))
+        wanted = tuple(
+            Part(cpu, None if shape == step() else draw.randint(1, cpu), shape, machine)
+            for cpu, machine in zip(asked, where, strict=True)
+        )
+        made.append((arrival, start, end, draw.randint(1, most_priority), wanted))
+    made.sort(key=lambda one: one[0])
+    return Instance(
+        tuple(Machine(str(index), capacity) for index in range(machines)),
+        tuple(Request(str(index), *one) for index, one in enumerate(made)),
+        Batch(batch),
+        name=f"small-{machines}x{requests}-{seed}",
+        origin=f"dlopt generate coreservation --family small, seed {seed}",
+    )
+
+
+def bins(
+    *,
+    items: int = 30,
+    capacity: int = 150,
+    least_size: int = 20,
+    most_size: int = 100,
+    span: int = 0,
+    most_duration: int = 20,
+    machines: int | None = None,
+    seed: int = 0,
+) -> Instance:
+    """Return bin packing, or temporal bin packing: hard requests of one part, all of one batch.
+
+    Parameters
+    ----------
+    items : int
+        1 to 1,000,000.
+    capacity : int
+        Of a bin.
+    least_size, most_size : int
+        Sizes are uniform between these; the defaults are those of Falkenauer's class u.
+    span : int
+        Items start uniformly from 0 to this instant and stay for up to `most_duration`; by
+        default all of them are there always.
+    most_duration : int
+        If there is a `span`.
+    machines : int, optional
+        By default as many as first fit decreasing needs.
+    seed : int
+
+    Returns
+    -------
+    Instance
+    """
+    draws = Draws("bins", seed)
+    whole("items", items, MOST_REQUESTS)
+    whole("capacity", capacity, 10**9)
+    whole("most_size", most_size, capacity)
+    whole("most_duration", most_duration, 10**9)
+    not_negative("span", span)
+    sizes = islice(spread(draws, "size", least_size, most_size), items)
+    begin, stay = draws.of("start"), draws.of("duration")
+    wanted = []
+    for index, size in enumerate(sizes):
+        start = begin.randint(0, span) if span else None
+        end = start + stay.randint(1, most_duration) if start is not None else None
+        wanted.append(Item(str(index), size, start, end))
+    name = f"bins-{items}-{seed}"
+    made = packed(BinPacking(name, capacity, tuple(wanted)), machines=machines)
+    return replace(made, origin=f"dlopt generate coreservation --family bins, seed {seed}")
+
+
+FAMILIES: dict[str, Callable[..., Instance]] = {
+    "small": small,
+    "min-4": min4,
+    "min-5": min5,
+    "overloaded": overloaded,
+    "bins": bins,
+}

@@ -1,0 +1,341 @@
+"""Shapes of task graphs: the published families, each by how many tasks there are and which edges.
+
+Every function takes a source of random numbers first, whether it needs it or not, and returns a
+`Shape` whose edges lead from smaller to larger tasks.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from dlopt.arithmetic import Number, is_finite
+from dlopt.errors import NotApplicableError
+from dlopt.generation.draws import positive, whole
+from dlopt.problems.dag.order import successors_of, topological
+
+MOST_TASKS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Tasks ``0 .. count - 1``, and edges from smaller to larger ones."""
+
+    count: int
+    edges: tuple[tuple[int, int], ...]
+
+
+def topcuoglu(
+    draw: random.Random, *, tasks: int = 30, alpha: Number = 1, out_degree: int = 3
+) -> Shape:
+    """Return the parametric random graphs of Topcuoglu, Hariri and Wu 2002, section 5.1.1.
+
+    The paper does not say which tasks an edge may join. Here each task behind the first level
+    has a predecessor in the level before, and other edges lead to any later level.
+
+    Parameters
+    ----------
+    tasks : int
+        1 to 1,000,000.
+    alpha : Number
+        The shape: levels hold alpha sqrt(tasks) tasks on average, so that there are about
+        sqrt(tasks) / alpha of them.
+    out_degree : int
+        The number of successors is drawn from 1 to this (more only where a task behind would
+        have no predecessor).
+    """
+    whole("tasks", tasks, MOST_TASKS)
+    whole("out_degree", out_degree, MOST_TASKS)
+    widest = max(1, round(2 * positive("alpha", alpha) * math.sqrt(tasks)) - 1)
+    levels: list[range] = []
+    done = 0
+    while done < tasks:
+        width = min(draw.randint(1, widest), tasks - done)
+        levels.append(range(done, done + width))
+        done += width
+    wanted = [draw.randint(1, out_degree) for _ in range(tasks)]
+    edges: dict[tuple[int, int], None] = {}
+    for before, level in pairwise(levels):
+        free = [task for task in before for _ in range(min(wanted[task], len(level)))]
+        draw.shuffle(free)
+        for task in level:
+            source = free.pop() if free else draw.choice(before)
+            edges[source, task] = None
+            wanted[source] -= 1
+    for level in levels[:-1]:
+        later = range(level.stop, tasks)
+        for task in level:
+            for target in draw.sample(later, min(max(wanted[task], 0), len(later))):
+                edges[task, target] = None
+    return _shape(tasks, edges)
+
+
+def layered(
+    draw: random.Random, *, tasks: int = 30, layers: int = 5, probability: Number = 0.3
+) -> Shape:
+    """Return random layers with random edges from each to the next (layrprob of the STG set).
+
+    Each task behind the first layer has one predecessor at least. Source: Tobita and Kasahara
+    2002.
+
+    Parameters
+    ----------
+    tasks : int
+        1 to 1,000,000.
+    layers : int
+        At most as many as tasks; each holds one task at least.
+    probability : Number
+        Of each edge from one layer to the next.
+    """
+    whole("tasks", tasks, MOST_TASKS)
+    whole("layers", layers, tasks)
+    chance = _probability(probability)
+    ends = [0, *sorted(draw.sample(range(1, tasks), layers - 1)), tasks]
+    edges: dict[tuple[int, int], None] = {}
+    for first, middle, last in zip(ends, ends[1:], ends[2:], strict=False):
+        width = middle - first
+        reached = set()
+        for k in _chosen(draw, width * (last - middle), chance):
+            edges[first + k % width, middle + k // width] = None
+            reached.add(middle + k // width)
+        for task in range(middle, last):
+            if task not in reached:
+                edges[draw.randrange(first, middle), task] = None
+    return _shape(tasks, edges)
+
+
+def anywhere(draw: random.Random, *, tasks: int = 30, probability: Number = 0.1) -> Shape:
+    """Return an edge between any two tasks with the same probability (sameprob of the STG set).
+
+    Source: Almeida et al. 1992; Tobita and Kasahara 2002.
+
+    Parameters
+    ----------
+    tasks : int
+        1 to 1,000,000.
+    probability : Number
+        Of each edge.
+    """
+    whole("tasks", tasks, MOST_TASKS)
+    chance = _probability(probability)
+    edges = []
+    target = 1
+    start = 0  # of the pairs that end in the target, all pairs counted by their targets
+    for k in _chosen(draw, tasks * (tasks - 1) // 2, chance):
+        while k >= start + target:
+            start += target
+            target += 1
+        edges.append((k - start, target))
+    return _shape(tasks, edges)
+
+
+def fork_join(draw: random.Random, *, stages: int = 3, width: int = 8) -> Shape:
+    """Return stages one after the other: a task, `width` tasks at once, and a task behind them.
+
+    Parameters
+    ----------
+    stages, width : int
+        There are stages (width + 1) + 1 tasks, at most 1,000,000.
+    """
+    whole("width", width, MOST_TASKS - 2)
+    whole("stages", stages, (MOST_TASKS - 1) // (width + 1))
+    edges = []
+    for stage in range(stages):
+        fork = stage * (width + 1)
+        join = fork + width + 1
+        for task in range(fork + 1, join):
+            edges += [(fork, task), (task, join)]
+    return _shape(stages * (width + 1) + 1, edges)
+
+
+def gaussian_elimination(draw: random.Random, *, size: int = 7) -> Shape:
+    """Return the graph of Gaussian elimination on a matrix of `size` rows.
+
+    Source: Wu and Gajski 1990; Topcuoglu, Hariri and Wu 2002, section 5.2.1.
+
+    Parameters
+    ----------
+    size : int
+        2 to 1,400; there are (size^2 + size - 2) / 2 tasks.
+    """
+    whole("size", size, 1400)
+    if size < 2:
+        raise NotApplicableError("size must be 2 at least, got 1")
+    edges = []
+    pivot = 0
+    for step in range(size - 1):
+        updates = size - 1 - step
+        following = pivot + updates + 1
+        for k in range(1, updates + 1):
+            edges.append((pivot, pivot + k))
+            if step < size - 2:  # the first update makes the next pivot's column
+                edges.append((pivot + k, following + k - 1))
+        pivot = following
+    return _shape(pivot, edges)
+
+
+def fft(draw: random.Random, *, points: int = 8) -> Shape:
+    """Return the graph of the fast Fourier transform: recursive calls, then butterflies.
+
+    Source: Topcuoglu, Hariri and Wu 2002, section 5.2.2.
+
+    Parameters
+    ----------
+    points : int
+        A power of two from 2 to 32,768; there are 2 points - 1 + points log2(points) tasks.
+    """
+    whole("points", points, 32_768)
+    depth = points.bit_length() - 1
+    if points < 2 or points != 1 << depth:
+        raise NotApplicableError(f"points must be a power of two from 2 on, got {points}")
+    calls = 2 * points - 1
+    edges = [((task - 1) // 2, task) for task in range(1, calls)]
+    for level in range(depth):
+        first = calls + level * points
+        before = first - points
+        for k in range(points):
+            edges += [(before + k, first + k), (before + (k ^ (1 << level)), first + k)]
+    return _shape(calls + depth * points, edges)
+
+
+def out_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
+    """Return a random tree from one task on, each with at most `degree` successors.
+
+    Parameters
+    ----------
+    tasks : int
+        1 to 1,000,000.
+    degree : int
+        1 makes a chain.
+    """
+    whole("tasks", tasks, MOST_TASKS)
+    whole("degree", degree, MOST_TASKS)
+    children = [0] * tasks
+    free = [0]
+    edges = []
+    for task in range(1, tasks):
+        place = draw.randrange(len(free))
+        parent = free[place]
+        edges.append((parent, task))
+        children[parent] += 1
+        if children[parent] == degree:
+            free[place] = free[-1]
+            free.pop()
+        free.append(task)
+    return _shape(tasks, edges)
+
+
+def in_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
+    """Return a random tree towards one task, each with at most `degree` predecessors.
+
+    Parameters
+    ----------
+    tasks, degree : int
+        See ``out-tree``, which it is with every edge turned round.
+    """
+    tree = out_tree(draw, tasks=tasks, degree=degree)
+    last = tree.count - 1
+    return _shape(tree.count, [(last - target, last - source) for source, target in tree.edges])
+
+
+def series_parallel(draw: random.Random, *, tasks: int = 30, series: Number = 0.5) -> Shape:
+    """Return a random graph made of series and parallel parts, from one task to another.
+
+    It begins as one edge. While tasks are missing, a random edge gets a task in its middle, or
+    beside it.
+
+    Parameters
+    ----------
+    tasks : int
+        2 to 1,000,000.
+    series : Number
+        The probability that the edge is parted; else it stays.
+    """
+    whole("tasks", tasks, MOST_TASKS)
+    if tasks < 2:
+        raise NotApplicableError("tasks must be 2 at least, got 1")
+    chance = _probability(series)
+    edges = [(0, 1)]
+    for task in range(2, tasks):
+        place = draw.randrange(len(edges))
+        source, target = edges[place]
+        if draw.random() < chance:
+            edges[place] = edges[-1]
+            edges.pop()
+        edges += [(source, task), (task, target)]
+    return _sorted(tasks, edges)
+
+
+def chains(draw: random.Random, *, chains: int = 4, length: int = 6) -> Shape:
+    """Return chains that do not need each other.
+
+    Parameters
+    ----------
+    chains, length : int
+        Their product is at most 1,000,000.
+    """
+    whole("length", length, MOST_TASKS)
+    whole("chains", chains, MOST_TASKS // length)
+    count = chains * length
+    return _shape(count, [(k - 1, k) for k in range(1, count) if k % length])
+
+
+def stencil(draw: random.Random, *, rows: int = 5, columns: int = 5) -> Shape:
+    """Return a grid in which each task needs the one above and the one to the left.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Their product is at most 1,000,000.
+    """
+    whole("rows", rows, MOST_TASKS)
+    whole("columns", columns, MOST_TASKS // rows)
+    edges = []
+    for task in range(rows * columns):
+        edges += [(task - columns, task)] * (task >= columns)
+        edges += [(task - 1, task)] * (task % columns > 0)
+    return _shape(rows * columns, edges)
+
+
+def independent(draw: random.Random, *, tasks: int = 20) -> Shape:
+    """Return tasks without edges.
+
+    Parameters
+    ----------
+    tasks : int
+        1 to 1,000,000.
+    """
+    whole("tasks", tasks, MOST_TASKS)
+    return _shape(tasks, ())
+
+
+def _shape(count: int, edges: Iterable[tuple[int, int]]) -> Shape:
+    return Shape(count, tuple(sorted(edges)))
+
+
+def _sorted(count: int, edges: Sequence[tuple[int, int]]) -> Shape:
+    """Return a shape whose tasks are numbered anew, in an order that its edges allow."""
+    number = {task: k for k, task in enumerate(topological(successors_of(count, edges)))}
+    return _shape(count, [(number[source], number[target]) for source, target in edges])
+
+
+def _chosen(draw: random.Random, count: int, chance: float) -> Iterable[int]:
+    """Yield each of ``0 .. count - 1`` with the same probability, in time for those alone."""
+    if chance <= 0:
+        return
+    k = -1
+    while True:
+        # the gap to the next is geometric
+        k += 1 if chance >= 1 else 1 + int(math.log(1 - draw.random()) / math.log1p(-chance))
+        if k >= count:
+            return
+        yield k
+
+
+def _probability(value: Number) -> float:
+    if isinstance(value, str) or not is_finite(value) or not 0 <= value <= 1:
+        raise NotApplicableError(f"a probability must be a number from 0 to 1, got {value}")
+    return float(value)

@@ -1,0 +1,394 @@
+"""The stack plot of CPU shares: what each machine gives to whom, over time, under its capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dlopt.arithmetic import Number, shown
+from dlopt.errors import NotApplicableError
+from dlopt.plotting.admission import BROKEN, lanes
+from dlopt.plotting.gantt import Gantt
+from dlopt.plotting.looks import FAINT, INK, Bar, Look, Row, clean, fitted, text_width
+from dlopt.problems.coreservation import Instance, Solution, objective
+from dlopt.result import Violation
+
+TALLEST_BAND, ALL_BANDS = 1.1, 8.0
+"""Inches of a machine at the most, and of all machines together."""
+LEAST_BAND = 0.06
+TALLEST_LANE, ALL_LANES = 0.2, 2.2
+"""Inches of a line of rejected requests at the most, and of all of them together."""
+_TINY, _SMALL = 6.5, 7.5
+MOST_NAMED = 12
+"""Up to so many rejected requests have a line of their own, with the reason why."""
+
+_COLOURS = (
+    "#7DB8DC",
+    "#F2B84B",
+    "#66BFA2",
+    "#E3A6C4",
+    "#F3E97A",
+    "#B9A3DB",
+    "#E8916A",
+    "#A9D9F2",
+    "#C6D67E",
+    "#C2A98A",
+)
+SHARE = Look("share", "accepted, one colour a request", _COLOURS, "#FFFFFF", outline=0.4)
+HELD = Look("holding", "reserved before", ("#E9E9E9",), "#9A9A9A", "/////", outline=0.4)
+REJECTED = Look("rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
+
+
+def draw(
+    instance: Instance,
+    solution: object,
+    *,
+    title: str | None = None,
+    note: str = "",
+    violations: Sequence[Violation] = (),
+) -> Figure:
+    """Draw the shares of a plan.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+        It need not be valid.
+    title : str, optional
+        Instead of the name of the instance.
+    note : str, optional
+        What made the plan; it stands under the title.
+    violations : sequence of Violation
+        To be outlined.
+
+    Raises
+    ------
+    NotApplicableError
+        If `solution` is no plan for this problem.
+    """
+    if not isinstance(solution, Solution):
+        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
+    return _Drawing(instance, solution).draw(title, note, violations)
+
+
+class Block(NamedTuple):
+    """CPU that is held on a machine for a window; `request` is -1 if it was reserved before."""
+
+    start: float
+    end: float
+    cpu: float
+    request: int
+
+
+class Piece(NamedTuple):
+    """A part of a block that lies at one height above the ground of its machine."""
+
+    row: int
+    start: float
+    end: float
+    low: float
+    high: float
+    request: int
+
+
+class Stacks(Gantt):
+    """A chart whose first rows are as high as the capacities of machines.
+
+    Parameters
+    ----------
+    machines, rejected : sequence of Row
+    span : (float, float)
+        The time axis.
+    most : float
+        CPU at the top of each machine's row; positive.
+    """
+
+    def __init__(
+        self,
+        machines: Sequence[Row],
+        rejected: Sequence[Row],
+        span: tuple[float, float],
+        most: float,
+    ) -> None:
+        super().__init__([*machines, *rejected], span)
+        band = max(LEAST_BAND, min(TALLEST_BAND, ALL_BANDS / len(machines)))
+        lane = min(TALLEST_LANE, ALL_LANES / max(1, len(rejected)))
+        self.heights = np.array([band] * len(machines) + [lane] * len(rejected))
+        self.bottoms = np.cumsum(self.heights)
+        self.tops = self.bottoms - self.heights
+        self.gaps = np.array([0.16 * band] * len(machines) + [0.2 * lane] * len(rejected))
+        self.thin, self.dense = lane < 0.08, False
+        self.most = most
+
+    def height(self, row: int, cpu: float) -> float:
+        """Return where on the page a row has so much CPU."""
+        ground = float(self.bottoms[row] - self.gaps[row] / 2)
+        return ground - cpu / self.most * float(self.heights[row] - self.gaps[row])
+
+    def stack(self, look: Look, pieces: Sequence[Piece], names: Sequence[str]) -> None:
+        """Draw pieces of blocks of one kind, each with its name on the longest that has room."""
+        if not pieces:
+            return
+        polygons = []
+        best: dict[tuple[int, int], tuple[float, Piece]] = {}
+        for piece in pieces:
+            low, high = self.height(piece.row, piece.low), self.height(piece.row, piece.high)
+            left, right = piece.start, piece.end
+            polygons.append([(left, low), (left, high), (right, high), (right, low)])
+            key = piece.row, piece.request
+            if low - high > 0.09 and right - left > best.get(key, (0.0, piece))[0]:
+                best[key] = right - left, piece
+        self.axes.add_collection(
+            PolyCollection(
+                polygons,
+                facecolors=[look.faces[piece.request % len(look.faces)] for piece in pieces],
+                edgecolors=look.edge or "face",
+                linewidths=look.outline if len(pieces) < 3000 else 0.0,
+                hatch=look.hatch,
+                zorder=1,
+                gid=look.name,
+                label=look.label,
+            ),
+            autolim=False,
+        )
+        self.looks.setdefault(look.label, look)
+        for _, piece in best.values() if names else ():
+            self._name(piece, names[piece.request])
+
+    def capacity(self, row: int, steps: Sequence[tuple[Number, Number]]) -> None:
+        """Draw the capacity of a machine as a line that steps, over what it holds."""
+        first, last = self.span
+        instants = [max(first, min(last, float(instant))) for instant, _ in steps] + [last]
+        points: list[tuple[float, float]] = []
+        for index, (_, cpu) in enumerate(steps):
+            y = self.height(row, float(cpu))
+            points += [(instants[index], y), (instants[index + 1], y)]
+        line = LineCollection(
+            [points],
+            colors=INK,
+            linewidths=min(1.0, 3 * float(self.heights[row])),
+            zorder=1.6,
+            gid="capacity",
+        )
+        self.axes.add_collection(line, autolim=False)
+        # what the legend shows
+        self.lines = [Line2D([], [], color=INK, lw=1.0, label="capacity")]
+        ground = self.height(row, 0.0)
+        self.axes.axhline(ground, color="#BBBBBB", lw=0.6, zorder=1.5)
+        told = shown(steps[-1][1], 4)
+        if text_width(told, _TINY) < 0.22 and self.heights[row] > 0.15:
+            self.axes.annotate(
+                told,
+                (1, points[-1][1]),
+                (2, 0),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                fontsize=_TINY,
+                color=FAINT,
+                va="center",
+            )
+
+    def reason(self, bar: Bar) -> None:
+        """Write the text of a bar into it, or beside it where there is more room."""
+        first, last = self.span
+        width = text_width(bar.text, _SMALL) + 0.1
+        if width <= (bar.end - bar.start) * self.scale:
+            at, side, room = (bar.start + bar.end) / 2, "center", width
+        elif last - bar.end >= bar.start - first:
+            at, side, room = bar.end + 0.05 / self.scale, "left", (last - bar.end) * self.scale
+        else:
+            at, side, room = (
+                bar.start - 0.05 / self.scale,
+                "right",
+                (bar.start - first) * self.scale,
+            )
+        self.axes.text(
+            at,
+            float(self.tops[bar.row] + self.heights[bar.row] / 2),
+            fitted(bar.text, _SMALL, room - 0.05),
+            fontsize=_SMALL,
+            color=FAINT,
+            ha=side,
+            va="center_baseline",
+            parse_math=False,
+            zorder=2,
+        )
+
+    def _name(self, piece: Piece, name: str) -> None:
+        high, low = self.height(piece.row, piece.high), self.height(piece.row, piece.low)
+        size = min(_SMALL, (low - high) * 72 * 0.8)
+        if text_width(name, size) > (piece.end - piece.start) * self.scale - 0.04:
+            return
+        self.axes.text(
+            (piece.start + piece.end) / 2,
+            (high + low) / 2,
+            name,
+            fontsize=size,
+            color=INK,
+            ha="center",
+            va="center_baseline",
+            parse_math=False,
+            zorder=2,
+        )
+
+
+class _Drawing:
+    """One plan on its way to a chart."""
+
+    def __init__(self, instance: Instance, solution: Solution) -> None:
+        self.instance, self.solution = instance, solution
+        self.number = {request.id: index for index, request in enumerate(instance.requests)}
+        self.accepted = {one.request for one in solution.decisions if one.accepted}
+        self.because = {one.request: one.because for one in solution.decisions}
+        self.rejected = [one for one in instance.requests if one.id not in self.accepted]
+        self.named = len(self.rejected) <= MOST_NAMED
+        windows = [(float(one.start), float(one.end)) for one in instance.requests]
+        windows += [(float(one.start), float(one.end)) for one in instance.holdings]
+        first, last = min(start for start, _ in windows), max(end for _, end in windows)
+        self.span = first, last
+        self.pieces = [piece for row in range(len(instance.machines)) for piece in self._of(row)]
+        tops = [float(cpu) for machine in instance.machines for _, cpu in machine.steps]
+        most = max(*tops, *(piece.high for piece in self.pieces), 0.0) or 1.0
+        self.lane = self._lanes()
+        rows = [Row("")] * (max(self.lane, default=-1) + 1)
+        if self.named:
+            rows = [Row(clean(f"request {one.id}", 20), faint=True) for one in self.rejected]
+        else:
+            rows[0] = Row("rejected", firm=True, faint=True)
+        few = ALL_BANDS / len(instance.machines) > 0.13
+        word = "machine " if few else ""
+        labels = [Row(clean(f"{word}{one.id}", 20), firm=few) for one in instance.machines]
+        self.chart = Stacks(labels, rows, self.span, most)
+
+    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+        """Fill the chart, kind by kind, and finish it."""
+        chart, machines = self.chart, self.instance.machines
+        names = [clean(request.id, 12) for request in self.instance.requests]
+        chart.stack(HELD, [piece for piece in self.pieces if piece.request < 0], ())
+        chart.stack(SHARE, [piece for piece in self.pieces if piece.request >= 0], names)
+        for row, machine in enumerate(machines):
+            chart.capacity(row, machine.steps)
+        if self.rejected:
+            chart.rule(len(machines) - 1)
+        rejected = list(self._rejected())
+        chart.bars(
+            REJECTED, [bar._replace(text="") for bar in rejected] if self.named else rejected
+        )
+        for bar in rejected if self.named else ():
+            chart.reason(bar)
+        chart.bars(BROKEN, self._broken(violations))
+        if title is None:
+            title = self.instance.name or "Shares of CPUs"
+        units = clean(self.instance.units, 60)
+        axis = f"time; {units}" if units else "time"
+        return chart.finish(clean(title), self._subtitle(note, len(violations)), axis)
+
+    def _of(self, row: int) -> Iterator[Piece]:
+        """Yield the pieces of what a machine holds; what was there before is at the ground."""
+        blocks = [
+            Block(float(held.start), float(held.end), float(held.cpu), -1)
+            for held in self.instance.holdings
+            if held.machine == row
+        ]
+        requests = self.instance.requests
+        for share in self.solution.shares:
+            index = self.number.get(share.request)
+            if share.machine == row and index is not None:
+                start, end = float(requests[index].start), float(requests[index].end)
+                blocks.append(Block(start, end, float(share.cpu), index))
+        blocks.sort(key=lambda block: (block.request >= 0, block.start, block.request))
+        yield from (piece._replace(row=row) for piece in stacked(blocks))
+
+    def _lanes(self) -> list[int]:
+        """Return a line for each rejected request."""
+        if self.named:
+            return list(range(len(self.rejected)))
+        windows = [(float(one.start), float(one.end)) for one in self.rejected]
+        order = sorted(range(len(windows)), key=windows.__getitem__)
+        found = lanes([windows[index] for index in order], 0.0, len(windows))
+        return [lane for _, lane in sorted(zip(order, found, strict=True))]
+
+    def _rejected(self) -> Iterator[Bar]:
+        first = len(self.instance.machines)
+        for request, lane in zip(self.rejected, self.lane, strict=True):
+            words = self.because.get(request.id) if self.named else request.id
+            yield Bar(
+                first + lane, float(request.start), float(request.end), clean(words or "", 80)
+            )
+
+    def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+        """Yield the violations that have a place: a machine, a share of one, or a window."""
+        machines = {f"machine {one.id}": row for row, one in enumerate(self.instance.machines)}
+        first = len(machines)
+        rejected = {
+            f"request {one.id}": first + lane
+            for one, lane in zip(self.rejected, self.lane, strict=True)
+        }
+        requests = {f"request {one.id}": one for one in self.instance.requests}
+        seen = set()
+        for broken in violations:
+            _, _, after = broken.resource.rpartition("request ")
+            request = requests.get(f"request {after}")
+            rows = [machines[broken.resource]] if broken.resource in machines else []
+            start: Any = broken.start
+            end: Any = broken.end
+            if request is not None:
+                start, end = request.start, request.end
+                place = rejected.get(f"request {request.id}")
+                rows = [place] if place is not None else self._rows_of(request.id)
+            for row in rows:
+                bar = Bar(row, float(start), float(end))
+                if bar not in seen:
+                    seen.add(bar)
+                    yield bar
+
+    def _rows_of(self, request: str) -> list[int]:
+        """Return the machines on which a request holds anything."""
+        held = {share.machine for share in self.solution.shares if share.request == request}
+        return sorted(held & set(range(len(self.instance.machines))))
+
+    def _subtitle(self, note: str, broken: int) -> str:
+        instance, solution = self.instance, self.solution
+        parts = [
+            f"{len(self.accepted):,} of {len(instance.requests):,} requests accepted",
+            f"benefit {shown(float(objective(instance, solution)), 4)}",  # type: ignore[arg-type]
+        ]
+        if broken:
+            parts.append(f"{broken:,} broken rule{'s' * (broken > 1)}")
+        return " \N{MIDDLE DOT} ".join([*parts, *([clean(note, 40)] if note else [])])
+
+
+def stacked(blocks: Sequence[Block]) -> Iterator[Piece]:
+    """Yield blocks on top of one another in their order, cut where one below begins or ends.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        From the ground up.
+
+    Examples
+    --------
+    >>> for piece in stacked([Block(0, 2, 3, 0), Block(0, 4, 5, 1)]):
+    ...     print(piece.request, piece.start, piece.end, piece.low, piece.high)
+    0 0 2 0.0 3.0
+    1 0 2 3.0 8.0
+    1 2 4 0.0 5.0
+    """
+    instants = sorted({instant for block in blocks for instant in block[:2]})
+    place = {instant: index for index, instant in enumerate(instants)}
+    level = np.zeros(len(instants))
+    for block in blocks:
+        first, last = place[block.start], place[block.end]
+        heights = level[first:last]
+        cuts = [0, *(np.flatnonzero(np.diff(heights)) + 1).tolist(), last - first]
+        for left, right in pairwise(cuts):
+            low = float(heights[left])
+            start, end = instants[first + left], instants[first + right]
+            yield Piece(0, start, end, low, low + block.cpu, block.request)
+        level[first:last] += block.cpu

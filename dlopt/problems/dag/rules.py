@@ -1,0 +1,167 @@
+"""The rules: every way in which a plan can break them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import TypeAlias
+
+from dlopt.arithmetic import ROUNDING, exact
+from dlopt.problems.dag.data import Graph, Instance, Placement, Solution, cost_of
+from dlopt.problems.intervals import overlaps
+from dlopt.result import Violation
+
+KINDS = (
+    "unknown-task",
+    "unknown-machine",
+    "task-missing",
+    "task-twice",
+    "cannot-run",
+    "starts-before-arrival",
+    "starts-before-input",
+    "precedence",
+    "machine-overlap",
+    "several-lans",
+)
+"""The kinds of violation that `violations` tells apart."""
+
+Span: TypeAlias = tuple[Placement, Fraction, Fraction]
+"""A placement with its start and its end."""
+
+
+def violations(
+    instance: Instance, solution: Solution, tolerance: float = 0
+) -> tuple[Violation, ...]:
+    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    tolerance : float, default 0
+        Relative: times may be off by `tolerance` times the least work, what all tasks take in
+        total if each runs where it is fastest. If it is not 0, times may also be off by 64 units
+        in the last place.
+
+    Returns
+    -------
+    tuple of Violation
+        Empty if the plan is valid. Kinds: see `KINDS`.
+
+    Notes
+    -----
+    Every task runs once, without pause, on a machine that can run it, not before its graph has
+    arrived, its input has come in and the data of all its predecessors has come over; a machine
+    runs one task at a time. A task that takes no time occupies its machine at no time. Of a task
+    that is placed twice, the first placement is held against its neighbours in the graph. A late
+    graph breaks no rule. Complexity: O(n log n) in tasks and edges.
+    """
+    return tuple(_Rules(instance, solution, tolerance).broken())
+
+
+class _Rules:
+    """The rules of one instance against one plan, as exact numbers."""
+
+    def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
+        self.instance, self.solution = instance, solution
+        self.paths = instance.paths
+        self.loose = tolerance > 0
+        self.slack = exact(tolerance) * self._least_work() if tolerance else Fraction(0)
+
+    def broken(self) -> Iterator[Violation]:
+        placed: list[dict[int, Span]] = [{} for _ in self.instance.graphs]
+        busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+        for placement in self.solution.placements:
+            strange = self._strange(placement)
+            if strange is not None:
+                yield strange
+                continue
+            known = placed[placement.graph]
+            start = exact(placement.start)
+            if placement.task in known:
+                yield Violation("task-twice", self._name(placement), start)
+            cost = self.instance.cost(placement.graph, placement.task, placement.machine)
+            if cost is None:
+                yield Violation("cannot-run", self._name(placement), start)
+            end = start + (cost or 0)
+            known.setdefault(placement.task, (placement, start, end))
+            busy[placement.machine].append((start, end))
+        for at, graph in enumerate(self.instance.graphs):
+            yield from self._graph(at, graph, placed[at])
+        yield from self._machines(busy)
+
+    def _strange(self, placement: Placement) -> Violation | None:
+        """Return what is wrong with a placement that names what does not exist."""
+        graphs = self.instance.graphs
+        at, task = placement.graph, placement.task
+        if at >= len(graphs) or task >= len(graphs[at].tasks):
+            return Violation("unknown-task", f"task {task} of graph {at}")
+        if placement.machine >= len(self.instance.machines):
+            return Violation("unknown-machine", f"machine {placement.machine}")
+        return None
+
+    def _graph(self, at: int, graph: Graph, placed: dict[int, Span]) -> Iterator[Violation]:
+        arrival = exact(graph.arrival)
+        for task in range(len(graph.tasks)):
+            if task not in placed:
+                yield Violation("task-missing", f"task {task} of graph {at}")
+        for placement, start, _ in placed.values():
+            if arrival - start > self._slack(arrival):
+                name = self._name(placement)
+                yield Violation("starts-before-arrival", name, start, arrival, arrival - start)
+        if graph.lan is not None:
+            yield from self._input(graph, arrival, placed)
+        yield from self._edges(at, graph, placed)
+        if graph.one_lan:
+            lans = {self.instance.machines[p.machine].lan for p, _, _ in placed.values()}
+            if len(lans) > 1:
+                yield Violation("several-lans", f"graph {at}", amount=len(lans))
+
+    def _input(
+        self, graph: Graph, arrival: Fraction, placed: dict[int, Span]
+    ) -> Iterator[Violation]:
+        """Yield where a task starts before its input has come from the gateway."""
+        for task in graph.entries:
+            if task in placed:
+                placement, start, _ = placed[task]
+                latency, unit = self.paths.inbound(graph.lan, placement.machine)
+                ready = arrival + latency + exact(graph.input) * unit
+                if ready - start > self._slack(ready):
+                    name = self._name(placement)
+                    yield Violation("starts-before-input", name, start, ready, ready - start)
+
+    def _edges(self, at: int, graph: Graph, placed: dict[int, Span]) -> Iterator[Violation]:
+        for edge in graph.edges:
+            if edge.source in placed and edge.target in placed:
+                before, _, end = placed[edge.source]
+                after, start, _ = placed[edge.target]
+                ready = end + self.paths.transfer(edge.data, before.machine, after.machine)
+                if ready - start > self._slack(ready):
+                    name = f"edge {edge.source} -> {edge.target} of graph {at}"
+                    yield Violation("precedence", name, start, ready, ready - start)
+
+    def _machines(self, busy: dict[int, list[tuple[Fraction, Fraction]]]) -> Iterator[Violation]:
+        for machine, intervals in sorted(busy.items()):
+            for shared in overlaps(intervals):
+                if shared.amount > self._slack(exact(shared.end)):
+                    yield Violation("machine-overlap", f"machine {machine}", *shared)
+
+    def _slack(self, instant: Fraction) -> Fraction:
+        """Return by how much something may come too early before an instant."""
+        return self.slack + abs(instant) * ROUNDING if self.loose else self.slack
+
+    def _least_work(self) -> Fraction:
+        """Return what all tasks take if each runs where it is fastest."""
+        machines = self.instance.machines
+        fastest = max(range(len(machines)), key=lambda place: machines[place].power)
+        total = Fraction(0)
+        for graph in self.instance.graphs:
+            for task in graph.tasks:
+                places: Iterable[int] = (fastest,) if task.costs is None else range(len(machines))
+                costs = (cost_of(task, place, machines[place]) for place in places)
+                total += min(cost for cost in costs if cost is not None)
+        return total
+
+    def _name(self, placement: Placement) -> str:
+        return f"task {placement.task} of graph {placement.graph}"

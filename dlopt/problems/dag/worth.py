@@ -1,0 +1,86 @@
+"""What a plan is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dlopt.arithmetic import exact, simplest
+from dlopt.errors import NotApplicableError
+from dlopt.problems.dag.data import Instance, Solution, cost_of
+from dlopt.result import Objective, Value
+
+OBJECTIVES: Mapping[str, Objective] = {
+    "makespan": Objective("makespan", "min"),
+    "late-graphs": Objective("late-graphs", "min", needs="absolute_deadlines"),
+    "response": Objective("response", "min"),
+    "late-then-response": Objective(
+        "late-then-response", "min", ("late-graphs", "response"), needs="absolute_deadlines"
+    ),
+}
+
+
+def default_objective(instance: Instance) -> str:
+    """Return the objective that is meant where none is named: ``makespan``."""
+    return "makespan"
+
+
+def completions(instance: Instance, solution: Solution) -> tuple[Fraction, ...]:
+    """Return when each graph is complete: its tasks have ended and its output has arrived.
+
+    A graph of which no task runs is complete at its arrival; what the plan says of tasks or
+    machines that do not exist does not count.
+    """
+    paths, machines, graphs = instance.paths, instance.machines, instance.graphs
+    done = [exact(graph.arrival) for graph in graphs]
+    exits = [frozenset(graph.exits) if graph.lan is not None else None for graph in graphs]
+    for placed in solution.placements:
+        at, place = placed.graph, placed.machine
+        if at >= len(graphs) or placed.task >= len(graphs[at].tasks) or place >= len(machines):
+            continue
+        graph = graphs[at]
+        cost = cost_of(graph.tasks[placed.task], place, machines[place])
+        end = exact(placed.start) + (cost or 0)
+        leaving = exits[at]
+        if leaving is not None and placed.task in leaving:
+            latency, unit = paths.outbound(place, graph.lan)
+            end += latency + exact(graph.output) * unit
+        done[at] = max(done[at], end)
+    return tuple(done)
+
+
+def objective(instance: Instance, solution: Solution, name: str = "makespan") -> Value:
+    """Return what a plan is worth, exactly.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    name : str
+        ``makespan``: when the last graph is complete, counted from 0. ``late-graphs``: how many
+        are complete after their deadlines. ``response``: how long graphs take from arrival to
+        completion, in total. ``late-then-response``: the two, the first before all.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Machine, Placement, Task
+    >>> graph = Graph("g", (Task("a", work=3),), arrival=1, absolute_deadline=4)
+    >>> instance = Instance((Machine("m", power=2),), (graph,))
+    >>> plan = Solution((Placement(0, 0, 0, 3),))
+    >>> objective(instance, plan), objective(instance, plan, "late-then-response")
+    (Fraction(9, 2), (1, Fraction(7, 2)))
+    """
+    if name not in OBJECTIVES:
+        raise NotApplicableError(f"dag has no objective {name!r}: {', '.join(OBJECTIVES)}")
+    done = completions(instance, solution)
+    pairs = list(zip(instance.graphs, done, strict=True))
+    if name == "makespan":
+        return simplest(max(done))
+    late = sum(
+        graph.absolute_deadline is not None and end > exact(graph.absolute_deadline)
+        for graph, end in pairs
+    )
+    if name == "late-graphs":
+        return late
+    response = simplest(sum((end - exact(graph.arrival) for graph, end in pairs), Fraction(0)))
+    return response if name == "response" else (late, response)

@@ -1,0 +1,86 @@
+"""The methods for task graphs on heterogeneous machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlopt.registry.entries import Method, Option, Problem
+
+PROBLEM = Problem(
+    "dag",
+    "task graphs on heterogeneous machines with communication",
+    hints=("heft", "peft", "cpop", "b-level", "dynamic-t-level", "deadline-list"),
+)
+
+_OBJECTIVES = ("makespan", "late-graphs", "response", "late-then-response")
+_HEURISTICS = "dlopt.heuristics.dag"
+
+_RANKED = {
+    "heft": (
+        "Topcuoglu, Hariri and Wu 2002",
+        "largest upward rank first, where it ends first, in gaps too",
+    ),
+    "cpop": (
+        "Topcuoglu, Hariri and Wu 2002",
+        "longest way through the task first; critical tasks on one machine",
+    ),
+    "peft": (
+        "Arabnejad and Barbosa 2014",
+        "where the end and what is left after it, at best, are least",
+    ),
+    "lookahead": (
+        "Bittencourt, Sakellariou and Madeira 2010",
+        "HEFT that places a task for its successors' sake",
+    ),
+}
+_LISTED = {
+    "t-level": ("Chen 2001, section 2.3.2", "list: least t-level first"),
+    "b-level": ("Chen 2001, section 2.3.2", "list: largest b-level first"),
+    "static-b-level": ("Chen 2001, section 2.3.2", "list: largest b-level without transfers first"),
+    "p-level": ("Chen 2001, section 2.3.2", "list: longest ready task first"),
+    "b-minus-t": ("Chen 2001, section 2.3.2", "list: largest b-level less t-level first"),
+    "dynamic-t-level": (
+        "Chen 2001, section 2.3.2",
+        "after each placement, the task and machine that end first",
+    ),
+    "dynamic-b-minus-t": (
+        "Chen 2001, section 2.3.2",
+        "after each placement, the largest b-level less actual start",
+    ),
+    "deadline-list": (
+        "Chen 2001, section 3.3",
+        "list over all graphs: least deadline less static b-level first",
+    ),
+}
+
+_PLACES = ("insertion", "append")
+_HELP = "whether a task may go between two that are placed already"
+_INSERTION = Option("slots", "str", "insertion", _HELP, choices=_PLACES)
+_APPEND = Option("slots", "str", "append", _HELP, choices=_PLACES)
+_CHOICE = Option(
+    "choice", "str", "finish", "where a task goes: where it ends, or starts, first",
+    choices=("finish", "start"),
+)  # fmt: skip
+
+
+def _schedulers() -> Iterator[Method]:
+    for module, entries, options in (
+        ("methods", _RANKED, (_INSERTION,)),
+        ("listed", _LISTED, (_APPEND, _CHOICE)),
+    ):
+        for name, (source, summary) in entries.items():
+            yield Method(
+                "dag",
+                name,
+                kind="heuristic",
+                source=source,
+                claim="sound",
+                plan_class="any",
+                objectives=_OBJECTIVES,
+                target=f"{_HEURISTICS}.{module}:{name.replace('-', '_')}",
+                options=options,
+                summary=summary,
+            )
+
+
+METHODS = tuple(_schedulers())

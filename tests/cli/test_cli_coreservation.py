@@ -1,0 +1,98 @@
+"""Requests for CPU shares on the command line: generated, and made of other formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+BINS = "2\n u_0 \n 10.0 3 2\n4.5\n6\n5\n u_1\n 7 1 1\n7\n"
+LOG = "; MaxProcs: 8\n" + "\n".join(
+    f"{number} {10 * number} 2 50 6 -1 -1 6 80 -1 1 {number % 2} 1 -1 {number % 3} -1 -1 -1"
+    for number in range(6)
+)
+
+
+def test_families(dlopt: Command) -> None:
+    listed = dlopt("generate", "coreservation").out
+    for family in ("small", "min-4", "min-5", "overloaded", "bins"):
+        assert f"coreservation --family {family}: " in listed
+    flags = ("--family", "min-5", "--seed", 3, "--set", "requests=4", "--set", "floating=1/2")
+    made = dlopt("generate", "coreservation", *flags).json
+    assert (made["name"], len(made["requests"]), made["batch"]) == (
+        "min-5-4-3",
+        4,
+        {"interval": 50},
+    )
+
+
+def test_bins_become_machines(dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "bins.txt").write_text(BINS)
+    flags = ("--from", "orlib", "--to", "coreservation", "--problem", "u_0")
+    made = dlopt("convert", "bins.txt", *flags).json
+    assert [machine["capacity"] for machine in made["machines"]] == [20, 20]
+    assert [one["parts"][0]["cpu"] for one in made["requests"]] == [9, 12, 10]
+    assert made["best_known"][0]["value"] == [0, 2]
+    assert len(dlopt("convert", "bins.txt", *flags, "--machines", 3).json["machines"]) == 3
+    assert "batch" in made
+    assert "batch" not in dlopt("convert", "bins.txt", *flags, "--online").json
+    (tmp_path / "one.txt").write_text("1\n9\n5\n")
+    assert dlopt("convert", "one.txt", "--from", "bpplib", *flags[2:4]).json["name"] == "one"
+    (tmp_path / "t.txt").write_text("1 9 0 0\n0 3 5 5\n")
+    dlopt("convert", "t.txt", "--from", "temporal", *flags[2:4], "--out", "t.json")
+    assert '"start": 3' in (tmp_path / "t.json").read_text()
+
+
+def test_jobs_become_requests(dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "toy.swf").write_text(LOG)
+    flags = ("--machines", 2, "--priority", "user", "--least", "1/2", "--batch", "30")
+    made = dlopt("convert", "toy.swf", "--to", "coreservation", *flags, "--span", 40).json
+    assert made["machines"] == [{"id": "0", "capacity": 4}, {"id": "1", "capacity": 4}]
+    assert len(made["requests"]) == 4
+    first = made["requests"][0]
+    assert (first["start"], first["end"], first["priority"]) == (2, 52, "1/2")
+    assert [(part["cpu"], part["cpu_min"]) for part in first["parts"]] == [(3, "3/2")] * 2
+    wide = dlopt("convert", "toy.swf", "--to", "coreservation", "--machine-size", 9).json
+    assert [machine["capacity"] for machine in wide["machines"]] == [9]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["bins.txt", "--to", "coreservation"], "unknown format '.txt'; known: swf, orlib, bpplib"),
+        (["bins.txt", "--from", "vbp", "--to", "coreservation"], "unknown format 'vbp'; known"),
+        (["bins.txt", "--from", "orlib", "--to", "iit"], "orlib converts to coreservation, not to"),
+        (
+            ["bins.txt", "--from", "orlib", "--to", "coreservation"],
+            "--problem is needed: bins.txt has 2 (u_0, u_1, ...)",
+        ),
+        (
+            ["bins.txt", "--from", "orlib", "--to", "coreservation", "--problem", "x"],
+            "bins.txt has no problem 'x' (known: u_0, u_1)",
+        ),
+        (
+            ["bins.txt", "--from", "orlib", "--to", "coreservation", "--least", "1"],
+            "--least is for swf, not for orlib",
+        ),
+        (
+            ["bins.txt", "--from", "bpplib", "--to", "coreservation"],
+            "bins.txt: line 2: the capacity must be a number, got 'u_0'",
+        ),
+        (
+            ["toy.swf", "--to", "coreservation", "--problem", "x"],
+            "for bin packing, not for swf",
+        ),
+        (["toy.swf", "--to", "admission", "--least", "1"], "--least is for --to coreservation"),
+        (["toy.swf", "--to", "coreservation", "--load", "1"], "--load is for --to iit, not for"),
+        (["toy.swf", "--to", "coreservation", "--machine-size", "x"], "--machine-size: not a num"),
+        (["toy.swf", "--to", "coreservation", "--priority", "x"], "priority must be one of equal"),
+    ],
+)
+def test_bad_conversions(arguments: list[str], told: str, dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "bins.txt").write_text(BINS)
+    (tmp_path / "toy.swf").write_text(LOG)
+    done = dlopt("convert", *arguments, code=2)
+    assert told in done.err
+    assert done.out == ""

@@ -1,0 +1,124 @@
+"""convert --to dag and generate dag: files, machines, and options that do not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dlopt.io import read
+from dlopt.problems.dag import Instance
+from tests.cli.conftest import Command
+from tests.formats.test_costs import LISTED, TIMES
+from tests.formats.test_dax import DAX
+
+STG = "2\n0 0 0\n1 5 1 0\n2 7 1 1\n3 0 1 2\n"
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path) -> None:
+    (tmp_path / "a.stg").write_text(STG)
+    (tmp_path / "a.dax").write_text(DAX)
+    (tmp_path / "times.csv").write_text("\n".join(TIMES))
+    (tmp_path / "links.csv").write_text("\n".join(LISTED))
+    (tmp_path / "loop.dot").write_text("digraph {\n node [work=1];\n a -> b;\n b -> a\n}")
+    (tmp_path / "m.json").write_text('{"machines": [{"id": "x"}, {"id": "y", "power": 2}]}')
+
+
+def test_machines_by_number(dlopt: Command, tmp_path: Path) -> None:
+    done = dlopt("convert", "a.stg", "--to", "dag", "--machines", "3", "--deadline", "20")
+    assert len(done.json["machines"]) == 3 and done.json["name"] == "a"
+    assert done.json["graphs"][0]["absolute_deadline"] == 20
+    assert done.json["origin"].startswith("a.stg, Standard Task Graph Set")
+    assert dlopt("convert", "a.stg", "--to", "dag", "--machines", "3", "--out", "i.json").out == ""
+    assert isinstance(read(tmp_path / "i.json"), Instance)
+
+
+def test_powers_and_network(dlopt: Command) -> None:
+    flags = ("--powers", "1,3/2", "--bandwidth", "4", "--latency", "0.5", "--exact-numbers")
+    made = dlopt("convert", "a.dax", "--to", "dag", *flags).json
+    assert [machine.get("power", 1) for machine in made["machines"]] == [1, "3/2"]
+    assert made["network"] == {"bandwidth": 4, "latency": "1/2"}
+    assert made["graphs"][0]["tasks"][0] == {"id": "a", "work": "3/2"}
+    assert made["graphs"][0]["edges"] == [{"source": 0, "target": 1, "data": 8}]
+
+
+def test_machines_of_a_file_and_of_the_graph(dlopt: Command) -> None:
+    made = dlopt("convert", "a.stg", "--to", "dag", "--machines-file", "m.json").json
+    assert [machine["id"] for machine in made["machines"]] == ["x", "y"]
+    made = dlopt("convert", "times.csv", "--edges", "links.csv", "--to", "dag").json
+    assert [machine["id"] for machine in made["machines"]] == ["P1", "P2"]
+    assert made["graphs"][0]["tasks"][1]["costs"] == [13, None]
+
+
+def test_the_format_by_the_beginning_or_by_word(dlopt: Command, tmp_path: Path) -> None:
+    flags = ("--to", "dag", "--machines", "2")
+    (tmp_path / "b").write_text(STG)
+    assert dlopt("convert", "b", *flags).json["graphs"] == [
+        {**dlopt("convert", "a.stg", *flags).json["graphs"][0], "id": "b"}
+    ]
+    (tmp_path / "c.txt").write_text("digraph { x [work=3] }")
+    assert dlopt("convert", "c.txt", "--from", "dot", *flags).json["name"] == "c"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["a.stg"], "names no machines: give --machines, --powers or --machines-file"),
+        (["a.stg", "--machines", "0"], "--machines must be positive, got 0"),
+        (["a.stg", "--powers", "1,x"], "--powers: not a number: 'x'"),
+        (["a.stg", "--powers", "1,2", "--machines", "3"], "there are 3 machines, but 2 powers"),
+        (["a.stg", "--powers", "1,0"], "power: must be positive"),
+        (["a.stg", "--machines", "2", "--bandwidth", "x"], "--bandwidth: not a number: 'x'"),
+        (["a.stg", "--machines", "2", "--bandwidth", "0"], "bandwidth: must be positive"),
+        (["a.stg", "--machines", "2", "--latency=-1"], "latency: must not be negative"),
+        (["a.stg", "--machines", "2", "--deadline=-1"], "absolute_deadline: must not be negative"),
+        (["a.stg", "--machines", "2", "--edges", "links.csv"], "belongs to the format costs"),
+        (["a.stg", "--machines", "2", "--tau", "3"], "--tau is for swf, not for stg"),
+        (["a.stg", "--machines", "2", "--online"], "--online is for bin packing, not for stg"),
+        (["a.stg", "--machines-file", "m.json", "--latency", "1"], "--latency says what --machin"),
+        (["a.stg", "--machines-file", "none.json"], "none.json: cannot be read"),
+        (["a.dax", "--machines", "2"], "edges send amounts, such as bytes: give --bandwidth"),
+        (["times.csv", "--machines", "3"], "a cost on each of 2 machines, not 3"),
+        (["times.csv", "--edges", "none.csv"], "none.csv: cannot be read"),
+        (["loop.dot", "--machines", "2"], "loop.dot: line 3: must have no cycle, got 'a -> b"),
+        (["none.dot", "--machines", "2"], "none.dot: cannot be read: No such file"),
+        (["none", "--machines", "2"], "none: cannot be read: No such file"),
+        (["a.dax", "--from", "stg", "--machines", "2"], "a.dax: line 1: the first line holds"),
+        (["a.stg", "--from", "odd"], "unknown format 'odd'; known: swf, orlib, bpplib, temporal"),
+    ],
+)
+def test_bad_conversions(words: list[str], text: str, dlopt: Command) -> None:
+    done = dlopt("convert", *words, "--to", "dag", code=2)
+    assert text in done.err and done.out == ""
+
+
+def test_a_target_that_does_not_fit(dlopt: Command) -> None:
+    assert (
+        "stg converts to dag, not to 'iit'" in dlopt("convert", "a.stg", "--to", "iit", code=2).err
+    )
+    flags = ("--from", "swf", "--to", "dag")
+    assert "swf converts to iit, " in dlopt("convert", "a.stg", *flags, code=2).err
+    flags = ("--from", "orlib", "--to", "dag")
+    assert "orlib converts to coreservation" in dlopt("convert", "a.stg", *flags, code=2).err
+    flags = ("--from", "swf", "--to", "iit", "--powers", "1,2")
+    assert "--powers is for task graphs" in dlopt("convert", "a.stg", *flags, code=2).err
+
+
+def test_a_matrix_of_times(dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "u_c_hihi.0").write_text("2 2\n1\n2.5\n3\n4\n")
+    flags = ("u_c_hihi.0", "--from", "etc", "--to")
+    made = dlopt("convert", *flags, "bag", "--exact-numbers").json
+    assert made["etc"] == [[1, "5/2"], [3, 4]] and made["name"] == "u_c_hihi.0"
+    assert "etc converts to bag, not to 'dag'" in dlopt("convert", *flags, "dag", code=2).err
+    done = dlopt("convert", *flags, "bag", "--tau", "3", code=2)
+    assert "--tau is for swf, not for etc" in done.err
+
+
+def test_generate(dlopt: Command) -> None:
+    assert "dag --family topcuoglu: " in dlopt("generate", "dag").out
+    flags = ("--family", "fork-join", "--set", "width=3", "--set", "stages=1", "--set", "slack=2")
+    made = dlopt("generate", "dag", *flags, "--set", "kind=related").json
+    assert len(made["graphs"][0]["tasks"]) == 5 and made["problem"] == "dag"
+    done = dlopt("generate", "dag", "--family", "fft", "--set", "points=6", code=2)
+    assert "points must be a power of two" in done.err
