@@ -126,6 +126,11 @@ def _word(good: int, all_of_them: int, text: str) -> str:
     return f"**{word}**: {good} of {all_of_them} points; {text}"
 
 
+def before(advance: float) -> str:
+    """Return in words how long before its start a reservation is asked for."""
+    return f"{advance:g} interval{'s' * (advance != 1)} before" if advance else "at once"
+
+
 def draw(results: Results, folder: Path, note: str) -> None:
     """Draw the curves."""
     for figure, advance in (("5.13-5.14", 0.0), ("5.15-5.16", 1.0)):
@@ -133,13 +138,13 @@ def draw(results: Results, folder: Path, note: str) -> None:
             (name, tuple(results.curve(f"{s:.0%} reserved", s, advance, m) for s in SHARES))
             for m, name in enumerate(("reject ratio", "utilization"))
         ]
-        title = f"Mamat 2011, figures {figure}: asked for {advance:g} intervals before"
+        title = f"Mamat 2011, figures {figure}: asked for {before(advance)}"
         path = folder / f"fig-{figure}.svg"
         plot_curves(panels, path, title=title, note=note, axis="system load")
     panels = [
         (
             f"reject ratio, {share:.0%} reserved",
-            tuple(results.curve(f"{a:g} intervals before", share, a, 0) for a in ADVANCES),
+            tuple(results.curve(before(a), share, a, 0) for a in ADVANCES),
         )
         for share in (0.3, 0.5)
     ]

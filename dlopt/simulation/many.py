@@ -14,13 +14,22 @@ from typing import Any, NamedTuple
 from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.generation.workloads import WORKLOADS, Workload
 from dlopt.heuristics.admission.cores import parse
+from dlopt.heuristics.multistage.cores import NAMES
 from dlopt.simulation.cluster import simulate
+from dlopt.simulation.mixed import simulate_mixed
 from dlopt.simulation.outcome import Outcome
+from dlopt.simulation.reservations import Reserving, mamat5
 
 CONFIDENCE = 0.95
 """With this probability an interval holds the mean that more and more seeds would approach."""
 
 Family = Callable[..., Workload]
+
+MIXED = frozenset(NAMES)
+"""The algorithms that decide on reservations, too."""
+
+FAMILIES: Mapping[str, Family] = {**WORKLOADS, "mamat5": mamat5}
+"""The workloads by their names: those of `dlopt.generation.workloads`, and that of chapter 5."""
 
 
 class Estimate(NamedTuple):
@@ -71,6 +80,7 @@ class _Unit(NamedTuple):
     methods: tuple[str, ...]
     check: bool
     parameters: Mapping[str, Any]
+    reserving: Reserving
 
 
 def simulate_many(
@@ -83,13 +93,14 @@ def simulate_many(
     check: bool = False,
     progress: Callable[[int, int], None] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    reserving: Reserving | None = None,
 ) -> tuple[Point, ...]:
     """Simulate algorithms on the same streams, one stream for each system load and seed.
 
     Parameters
     ----------
     family : str or callable
-        A name in `dlopt.generation.workloads.WORKLOADS`, or a function that takes ``seed``,
+        A name in `FAMILIES`, or a function that takes ``seed``,
         ``system_load`` (if it has that parameter) and `parameters`, and returns a `Workload`.
         With several processes, it must stand in a module.
     methods : str or iterable of str
@@ -104,6 +115,9 @@ def simulate_many(
         Called with the number of streams that are done, and that of all.
     parameters : mapping, optional
         Of the family, beside seed and system load.
+    reserving : Reserving, optional
+        Turn a share of the tasks of each stream into advance reservations, for algorithms that
+        decide on them, too: ``multi-stage`` and its literals.
 
     Returns
     -------
@@ -113,7 +127,8 @@ def simulate_many(
     Raises
     ------
     NotApplicableError
-        If there is no such family, method or parameter, or a value is out of its range.
+        If there is no such family, method or parameter, a value is out of its range, or a method
+        knows no reservations.
     SolverError
         If a process died.
 
@@ -126,14 +141,18 @@ def simulate_many(
     """
     if isinstance(methods, str):
         methods = [methods]
-    names = tuple(parse(name).name for name in methods)
+    names = tuple(name if name in MIXED else parse(name).name for name in methods)
+    reserving = reserving or Reserving(0)
+    for name in names:
+        if reserving.fraction and name not in MIXED:
+            raise NotApplicableError(f"{name} knows no reservations")
     picked, wanted = tuple(loads) if loads is not None else None, tuple(seeds)
     if not names or not wanted or picked == ():
         raise NotApplicableError("at least one method, one seed and one load are needed")
     settings = dict(parameters or {})
     _known(family, settings, picked)
     units = [
-        _Unit(family, load, seed, names, check, settings)
+        _Unit(family, load, seed, names, check, settings, reserving)
         for load in picked or (None,)
         for seed in wanted
     ]
@@ -177,9 +196,9 @@ def workload_of(family: str | Family) -> Family:
     """
     if callable(family):
         return family
-    if family not in WORKLOADS:
-        raise NotApplicableError(f"no workload {family!r} (known: {', '.join(WORKLOADS)})")
-    return WORKLOADS[family]
+    if family not in FAMILIES:
+        raise NotApplicableError(f"no workload {family!r} (known: {', '.join(FAMILIES)})")
+    return FAMILIES[family]
 
 
 def _known(
@@ -209,7 +228,13 @@ def _work(unit: _Unit) -> list[Outcome]:
     except (TypeError, ValueError, ArithmeticError) as error:
         given = ", ".join(f"{name}={value}" for name, value in unit.parameters.items())
         raise NotApplicableError(f"{given or 'a parameter'} does not fit: {error}") from None
-    return [simulate(stream, name, check=unit.check) for name in unit.methods]
+    made = unit.reserving.of(stream, unit.seed) if MIXED.intersection(unit.methods) else None
+    return [
+        simulate(stream, name, check=unit.check)
+        if made is None or name not in MIXED
+        else simulate_mixed(made, name, workload=stream, check=unit.check)
+        for name in unit.methods
+    ]
 
 
 def _shared_out(

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import frexp
 from typing import Any
 
-from dlopt.arithmetic import SOLVER, Number, exact
+from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact
 from dlopt.models.admission.case import Case as Stream
 from dlopt.models.admission.case import Job, common_measure
 from dlopt.problems.multistage import Instance, Reservation
@@ -180,6 +180,19 @@ class Case:
         kept = (replace(self.bookings[r], must=True) for r in sorted(bookings))
         return replace(self, stream=self.stream.only(sorted(jobs)), bookings=tuple(kept))
 
+    def worth_least(self, worth: Fraction) -> Case:
+        """Return the case in which all must be accepted without which no plan is worth so much."""
+        spare = self.most - worth
+        jobs = (replace(job, must=job.must or job.weight > spare) for job in self.jobs)
+        kept = (replace(one, must=one.must or one.weight > spare) for one in self.bookings)
+        stream = replace(self.stream, jobs=tuple(jobs))
+        return replace(self, stream=stream, bookings=tuple(kept))
+
+    def delayed(self, late: Fraction) -> Case:
+        """Return the case in which all deadlines are later."""
+        jobs = tuple(replace(job, due=job.due + late) for job in self.jobs)
+        return replace(self, stream=replace(self.stream, jobs=jobs))
+
     def worth(self, jobs: Iterable[int], bookings: Iterable[int]) -> Fraction:
         """Return what it is worth to accept some jobs and bookings."""
         held = sum((self.bookings[r].weight for r in bookings), Fraction(0))
@@ -263,8 +276,10 @@ def _jobs(
             granted += weight
         elif weight or must:
             arrival, deadline = exact(task.arrival), exact(task.deadline)
-            release = max(arrival - spare * deadline, ready)
-            jobs.append(Job(index, release, arrival + (1 + spare) * deadline, left, weight, must))
+            last, unsure = arrival + deadline, _unsure(instance)
+            release = max(arrival - spare * deadline - unsure * arrival, ready)
+            due = last + spare * deadline + unsure * last
+            jobs.append(Job(index, release, due, left, weight, must))
     return jobs, frozenset(settled), granted
 
 
@@ -272,7 +287,8 @@ def _booking(
     instance: Instance, index: int, one: Reservation, weigh: _Weights, short: Fraction
 ) -> Booking:
     start, sent, end = exact(one.start), exact(one.channel_end), exact(one.end)
-    start, end = start + short, end - short
+    middle, short = (start + end) / 2, short + _unsure(instance) * end
+    start, end = min(start + short, middle), max(end - short, middle)
     sent = max(start, sent - short)
     now, channel = exact(instance.now), exact(instance.channel_free)
     wanted = one.nodes if isinstance(one.nodes, tuple) else range(instance.cluster.nodes)
@@ -289,6 +305,11 @@ def _booking(
     must = one.mandatory or one.id in instance.promised
     weight = weigh.reservation
     return Booking(index, start, sent, end, one.count, named, able, weight, must, obstacle)
+
+
+def _unsure(instance: Instance) -> Fraction:
+    """Return by how much of itself an instant may be off, as the rules see it."""
+    return Fraction(0) if instance.exact else ROUNDING
 
 
 def _shortest(instance: Instance) -> Fraction:

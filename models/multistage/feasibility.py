@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -9,9 +10,11 @@ from dlopt.arithmetic import exact, shown
 from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
 from dlopt.certificates import BoundCertificate
+from dlopt.errors import SolverError
 from dlopt.models.admission.order import SPARE
 from dlopt.models.multistage.bounds import upper_bound
 from dlopt.models.multistage.case import Case
+from dlopt.models.multistage.lateness import MOST_CHUNKS, Lateness
 from dlopt.models.multistage.order import OrderModel
 from dlopt.models.multistage.sequence import Grants, Part, by_deadline, plan_of
 from dlopt.problems.multistage import Solution
@@ -19,8 +22,6 @@ from dlopt.result import Limits, Status
 
 _MARGIN = Fraction(1, 2**6)
 """Lateness, in units of the model, that is told from none: about 1e-5 of the horizon."""
-MOST_CHUNKS = 1_000
-"""Chunks of an order that is put into a linear program, at the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,26 @@ class Feasibility:
         self.everyone = range(len(case.jobs))
         self.budget = Budget(limits)
 
-    def decide(self) -> Verdict:
-        """Return the verdict."""
+    def decide(self, *, explain: bool = False) -> Verdict:
+        """Return the verdict.
+
+        Parameters
+        ----------
+        explain : bool
+            Also find how late the latest task must be, if there is no plan.
+        """
         try:
-            return self._decide()
+            verdict = self._decide()
         except TimeoutError:
             return Verdict(Status.LIMIT, reason="a limit was reached before it was decided")
+        grants = placed(self.case)
+        if not explain or verdict.status is not Status.INFEASIBLE or grants is None:
+            return verdict
+        question = Lateness(self.case, self.installments, self.budget, self.seed, self.solver)
+        words: str | None = None
+        with contextlib.suppress(TimeoutError, SolverError):  # it is only a help
+            words = question.told(grants)
+        return verdict if words is None else replace(verdict, reason=f"{words}; {verdict.reason}")
 
     def quick_plan(self) -> Solution | None:
         """Return a plan from an order that is often feasible, if it is.

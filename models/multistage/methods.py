@@ -139,10 +139,11 @@ def feasible_together(
     Returns
     -------
     Result
-        ``OPTIMAL`` with a plan that accepts everything. ``INFEASIBLE``: proven in fractions if
-        not even loads that flow would be in time (then `plan_class` is ``any``), else by the
-        solver's bound on the lateness, in floats, clear of 0 by a margin. ``UNKNOWN`` if it is
-        not; ``LIMIT`` if time is up.
+        ``OPTIMAL`` with a plan that accepts everything. ``INFEASIBLE``, with the least largest
+        lateness of plans with `installments` if it is found: proven in fractions if not even
+        loads that flow would be in time (then `plan_class` is ``any``), else by the solver's
+        bound on the lateness, in floats, clear of 0 by a margin. ``UNKNOWN`` if it is not;
+        ``LIMIT`` if time is up.
 
     Notes
     -----
@@ -156,8 +157,8 @@ def feasible_together(
     >>> wanted = (Reservation("r", 0, 1, 2, io_end=2), Reservation("s", 0, 3, 4))
     >>> instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 3, 4),), wanted)
     >>> result = feasible_together(instance)
-    >>> print(result.status, result.plan_class)
-    infeasible any
+    >>> print(result.status, result.plan_class, result.reason[:33])
+    infeasible any the least largest lateness is 3/4
     """
     refuse_unknown(solver)
     objective = objective or "accepted"
@@ -166,7 +167,7 @@ def feasible_together(
     search.start(hint)
     plan, status, reason, certificate, of_all = search.plan, Status.OPTIMAL, None, None, False
     if plan is None or not _accepts_all(instance, plan):
-        verdict = Feasibility(case, installments, limits, seed, solver).decide()
+        verdict = Feasibility(case, installments, limits, seed, solver).decide(explain=True)
         plan, status, reason = verdict.plan, verdict.status, verdict.reason
         certificate, of_all = verdict.certificate, verdict.of_all
     value = None if plan is None else _in_units(instance, objective, case.most)

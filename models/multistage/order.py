@@ -6,7 +6,7 @@ no load and takes no time. Reservation `r` is accepted by ``q_r`` and gets node 
 
 maximise    sum_i weight_i z_i + sum_r weight_r q_r        or, with all of them 1, minimise T
 subject to  sum_a x_a = load_i z_i,  x_a <= room_a p_a,  p_a <= z_i
-            s_a + theta p_a + w_a x_a <= due_i + T                    (w = tau + chi)
+            s_a + theta p_a + w_a x_a <= due_i + T     if `a` is there    (w = tau + chi)
             sum_j h_rj = count_r q_r,  one reservation at a time on a node and on the channel
             s_a >= end_r           if ``h_rj`` and ``p_a``, of a reservation that starts by b_a
             s_a + theta p_a + w_a x_a <= start_r   if ``h_rj``, of one that starts from e_a on
@@ -31,7 +31,7 @@ import pulp
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
 from dlopt.models.admission.order import SPARE
 from dlopt.models.admission.sequence import takes_port
-from dlopt.models.multistage.case import Booking
+from dlopt.models.multistage.case import Booking, Case
 from dlopt.models.multistage.sequence import Grants, Part
 from dlopt.models.multistage.slots import Slot, Slots
 from dlopt.result import Limits
@@ -61,7 +61,19 @@ class OrderModel(Slots):
         Chunks that a task may have on a node in a gap.
     late : Fraction, optional
         Accept everything and minimise the largest lateness, which is this at the most.
+    early : Fraction
+        It may be negative, but for no more than this.
     """
+
+    def __init__(
+        self,
+        case: Case,
+        installments: int,
+        late: Fraction | None = None,
+        early: Fraction = Fraction(0),
+    ) -> None:
+        super().__init__(case, installments, late)
+        self.early = early
 
     def state(self) -> OrderModel:
         """State the program above."""
@@ -85,7 +97,7 @@ class OrderModel(Slots):
             for r, booking in enumerate(self.case.bookings)
             for j in booking.able
         }
-        self.lateness = add("T", 0, self.late)
+        self.lateness = add("T", -self.early, self.late)
         if self.everyone:
             self.problem += linear([(1, self.lateness)])
         else:
@@ -99,6 +111,7 @@ class OrderModel(Slots):
         self.add_orders()
         self.add_numbers()
         self.add_windows()
+        self.add_stages()
         self.add_alike_nodes()
         return self
 
@@ -122,15 +135,21 @@ class OrderModel(Slots):
     def add_deadlines(self) -> None:
         """Compute every chunk by its deadline, or no later than the lateness."""
         for a in self.slots:
+            self._keep_in(a, port=True)
+            self._keep_in(a, port=False)
             terms = [(1, self.start[a]), *self._time(a, port=False), (-1, self.lateness)]
-            self.problem += linear(terms) <= self.case.jobs[a.job].due + SPARE
+            due = self.case.jobs[a.job].due + SPARE
+            self.problem += linear([*terms, (self.early, self.present[a])]) <= due + self.early
 
     def add_bookings(self) -> None:
         """Give a reservation as many nodes as it wants."""
         for r, booking in enumerate(self.case.bookings):
             if booking.obstacle is not None:
                 self.problem += linear([(1, self.taken[r])]) == 0
-            elif not booking.named:
+            elif booking.named:
+                # What is in no row has no value, and chunks may be kept off by their bounds alone.
+                self.problem += linear([(1, self.taken[r])]) >= int(booking.must or self.everyone)
+            else:
                 terms: list[Term] = [(1, self.held[r, j]) for j in booking.able]
                 self.problem += linear([*terms, (-booking.count, self.taken[r])]) == 0
 
@@ -181,22 +200,32 @@ class OrderModel(Slots):
         for (a, b), y in self.before.items():
             if a[:3] == b[:3]:
                 self.problem += linear([(1, self.present[a]), (-1, self.present[b])]) >= 0
-                self.problem += linear([(1, y)]) == 1
+                self.problem += linear([(1, y), (-1, self.present[b])]) >= 0
 
     def add_windows(self) -> None:
         """Leave port and nodes the time for all that has its window between two instants."""
-        for j in (None, *self.stream.nodes):
-            slots = [a for a in self.slots if j in (None, a.node)]
-            if j is None:
-                slots = [a for a in slots if takes_port(self.stream, a.node)]
+        for j, slots in self._resources():
             for start, end, inside in self._windows(slots, port=j is None):
-                terms = [term for a in inside for term in self._time(a, port=j is None)]
-                for r, booking in enumerate(self.case.bookings):
-                    until = booking.sent if j is None else booking.end
-                    held = self.taken[r] if j is None else self.held.get((r, j))
-                    if held is not None and start <= booking.start and until <= end:
-                        terms.append((until - booking.start, held))
-                self.problem += linear(terms) <= end - start
+                self.problem += linear(self._times(j, inside, start, end)) <= end - start
+
+    def add_stages(self) -> None:
+        """Leave port and nodes the time for what starts behind an instant, after what is before.
+
+        What starts before a mark ends by ``e``, and what starts behind it begins then.
+        """
+        for n, (j, slots) in enumerate(self._resources()):
+            for k, stage in enumerate(self._stages(slots, port=j is None)):
+                mark, end = stage.mark, stage.end
+                ended = self.problem.add_variable(f"e_{n}_{k}", mark)
+                for a in stage.before:
+                    terms: list[Term] = [(1, self.start[a]), *self._time(a, port=j is None)]
+                    self.problem += linear([*terms, (-1, ended)]) <= 0
+                for start in sorted({self.first(a) for a in stage.before}):
+                    inside = [a for a in stage.before if self.first(a) >= start]
+                    terms = self._times(j, inside, start, mark)
+                    self.problem += linear([*terms, (-1, ended)]) <= -start
+                terms = self._times(j, stage.after, mark, end)
+                self.problem += linear([*terms, (1, ended)]) <= end
 
     def add_alike_nodes(self) -> None:
         """Take nodes that are alike in a fixed order, for one reservation or one task's chunks."""
@@ -207,16 +236,22 @@ class OrderModel(Slots):
                 crowd[a.job] += 1
         busiest = max(crowd, key=lambda i: crowd[i], default=0)
         for i, j in self._alike():
-            if free:
-                if (free[0], i) in self.held:
-                    terms = [(1, self.held[free[0], i]), (-1, self.held[free[0], j])]
-                    self.problem += linear(terms) >= 0
-                continue
+            given: list[Term] = [
+                (-1 if (r, node) == (free[0], j) else 1, self.held[r, node])
+                for r in free
+                for node in (i, j)
+                if (r, node) in self.held
+            ]
+            if given and (free[0], i) in self.held:
+                held = [(1, self.held[free[0], i]), (-1, self.held[free[0], j])]
+                self.problem += linear(held) >= 0
             a, b = Slot(busiest, i, 0, 0), Slot(busiest, j, 0, 0)
             if a in self.present and b in self.present:
-                self.problem += linear([(1, self.present[a]), (-1, self.present[b])]) >= 0
+                terms = [*given, (1, self.present[a]), (-1, self.present[b])]
+                self.problem += linear(terms) >= 0
                 if (a, b) in self.before:
-                    self.problem += linear([(1, self.before[a, b])]) == 1
+                    terms = [*given, (1, self.before[a, b]), (-1, self.present[b])]
+                    self.problem += linear(terms) >= 0
 
     def solve(self, limits: Limits, solver: str, seed: int) -> Found:
         """Return what is accepted, and the chunks with loads in the order that was found."""
@@ -247,6 +282,13 @@ class OrderModel(Slots):
         for booking, q in zip(self.case.bookings, self.taken, strict=True):
             yield -booking.weight, q
 
+    def _keep_in(self, a: Slot, port: bool) -> None:
+        """End a chunk before what cannot be refused."""
+        due = self.due[a.job] - (self.stream.theta_cp if port else 0)
+        if self.until(a, port) < due:
+            terms = [(1, self.start[a]), *self._time(a, port)]
+            self.problem += linear(terms) <= self._end(a, port)
+
     def _keep_off(
         self, a: Slot, booking: Booking, held: pulp.LpVariable, until: Fraction, port: bool
     ) -> None:
@@ -262,6 +304,24 @@ class OrderModel(Slots):
         if slack > 0:
             terms = [(1, self.start[a]), *self._time(a, port), (slack, held)]
             self.problem += linear(terms) <= self._end(a, port)
+
+    def _resources(self) -> Iterator[tuple[int | None, list[Slot]]]:
+        """Yield the port, as None, and the nodes, with the chunks that take time of them."""
+        yield None, [a for a in self.slots if takes_port(self.stream, a.node)]
+        for j in self.stream.nodes:
+            yield j, [a for a in self.slots if a.node == j]
+
+    def _times(
+        self, j: int | None, slots: list[Slot], start: Fraction, end: Fraction
+    ) -> list[Term]:
+        """Return what chunks take of the port or a node, and reservations in a window."""
+        terms = [term for a in slots for term in self._time(a, port=j is None)]
+        for r, booking in enumerate(self.case.bookings):
+            until = booking.sent if j is None else booking.end
+            held = self.taken[r] if j is None else self.held.get((r, j))
+            if held is not None and start <= booking.start and until <= end:
+                terms.append((until - booking.start, held))
+        return terms
 
     def _alike(self) -> Iterator[tuple[int, int]]:
         """Yield neighbours among the nodes that could be exchanged."""

@@ -136,11 +136,11 @@ class Search:
 
     def order_chunks(self) -> None:
         """Solve the program over orders, to the end if there is time."""
-        model = OrderModel(self.case, self.installments)
+        step, granted = self.case.step, self.case.stream.granted
+        model = OrderModel(self.case.worth_least(self.worth + step), self.installments)
         if model.too_large:
             self.proof = f"{self.proof}; there are too many orders of chunks to model"
             return
-        step, granted = self.case.step, self.case.stream.granted
         model.state()
         assert self.bound is not None  # from above, by then
         model.add_worth(self.worth + step - granted, self.bound - granted)

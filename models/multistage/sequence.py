@@ -53,6 +53,13 @@ class Span(NamedTuple):
     done: Fraction | None
 
 
+class Loaded(NamedTuple):
+    """The loads of an order of chunks, and the largest lateness that they lead to."""
+
+    lateness: Fraction
+    loads: tuple[Fraction, ...]
+
+
 def gaps(case: Case, job: int) -> list[tuple[Fraction, Fraction]]:
     """Return the gaps of a job."""
     one = case.jobs[job]
@@ -155,8 +162,8 @@ class SequenceModel:
             terms = [(1, self.load[p]) for p, part in enumerate(self.parts) if part.job == i]
             self.problem += linear(terms) == self.case.jobs[i].load
 
-    def solve(self, limits: Limits, seed: int) -> tuple[Fraction, ...] | None:
-        """Return the loads of least lateness; None at a limit or if reservations leave no room."""
+    def solve(self, limits: Limits, seed: int) -> Loaded | None:
+        """Return the least lateness and its loads; None at a limit or if there is no room."""
         proven = self.case.instance.exact
         outcome = optimise(self.problem, limits, solver=DEFAULT, seed=seed, exact=proven)
         if not outcome.assignment:
@@ -165,10 +172,11 @@ class SequenceModel:
         sums = dict.fromkeys((part.job for part in self.parts), Fraction(0))
         for part, load in zip(self.parts, loads, strict=True):
             sums[part.job] += load
-        return tuple(
+        whole = tuple(
             load * self.case.jobs[part.job].load / sums[part.job]
             for part, load in zip(self.parts, loads, strict=True)
         )
+        return Loaded(exact(outcome[self.lateness]), whole)
 
     def _after(self, p: int, q: int, setup: Fraction, unit: Fraction) -> None:
         terms: list[Term] = [(1, self.start[q]), (-1, self.start[p]), (-unit, self.load[p])]
@@ -209,7 +217,8 @@ def plan_of(
     model = SequenceModel(case, parts, grants)
     loads: tuple[Fraction, ...] | None = ()
     if parts:
-        loads = model.minimise_lateness().solve(limits, seed)
+        found = model.minimise_lateness().solve(limits, seed)
+        loads = None if found is None else found.loads
     chunks = None if loads is None else _replayed(case, parts, model.spans, loads)
     if chunks is None:
         return None

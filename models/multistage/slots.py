@@ -26,6 +26,23 @@ class Slot(NamedTuple):
     number: int
 
 
+class Reach(NamedTuple):
+    """When a chunk can be sent at the earliest, and when it must be sent, and computed."""
+
+    first: Fraction
+    sent: Fraction
+    done: Fraction
+
+
+class Stage(NamedTuple):
+    """Chunks that start before a mark, and behind it: all of them are to end by `end`."""
+
+    mark: Fraction
+    end: Fraction
+    before: list[Slot]
+    after: list[Slot]
+
+
 class Slots:
     """The chunks of a case, with their windows.
 
@@ -50,7 +67,8 @@ class Slots:
             for g in range(len(self.gaps[i]))
             for number in range(installments)
         ]
-        slots = [a for a in slots if self.first(a) <= self.last(a) and self._room(a) > 0]
+        self.reach = {a[:3]: self._reach(a) for a in slots}
+        slots = [a for a in slots if self._fits(a)]
         self.slots = sorted(slots, key=lambda a: (self.first(a), self.last(a), a))
         self.pairs = self._pairs()
 
@@ -61,11 +79,16 @@ class Slots:
 
     def first(self, a: Slot) -> Fraction:
         """Return when a chunk can be sent at the earliest."""
-        return max(self.gaps[a.job][a.gap][0], self.stream.free[a.node])
+        return self.reach[a.job, a.node, a.gap].first
 
     def last(self, a: Slot) -> Fraction:
         """Return when the gap of a chunk ends."""
         return self.gaps[a.job][a.gap][1]
+
+    def until(self, a: Slot, port: bool) -> Fraction:
+        """Return when a chunk must be sent, or computed, whatever else is accepted."""
+        reach = self.reach[a.job, a.node, a.gap]
+        return reach.sent if port else reach.done
 
     def _windows(
         self, slots: list[Slot], port: bool
@@ -73,12 +96,24 @@ class Slots:
         """Yield start and end of windows, and the chunks whose own windows lie inside."""
         for start in sorted({self.first(a) for a in slots}):
             later = [a for a in slots if self.first(a) >= start]
-            for end in sorted({self.due[a.job] for a in later}):
-                inside = [a for a in later if self.due[a.job] <= end]
+            for end in sorted({self.until(a, port) for a in later}):
+                inside = [a for a in later if self.until(a, port) <= end]
                 costs = [(self._costs(a, port), self._room(a)) for a in inside]
                 reserved = bool(self.case.bookings)
                 if reserved or sum(c + u * room for (c, u), room in costs) > end - start:
                     yield start, end, inside
+
+    def _stages(self, slots: list[Slot], port: bool) -> Iterator[Stage]:
+        """Yield what lies on either side of the start of a reservation."""
+        for mark in self.case.marks:
+            ahead = [a for a in slots if self.last(a) <= mark]
+            behind = [a for a in slots if self.first(a) >= mark]
+            for end in sorted({self.until(a, port) for a in behind}):
+                before, after = (
+                    [a for a in side if self.until(a, port) <= end] for side in (ahead, behind)
+                )
+                if before:
+                    yield Stage(mark, end, before, after)
 
     def _pairs(self) -> list[tuple[Slot, Slot]] | None:
         """Return the chunks that could be in each other's way, the first one in an earlier gap or
@@ -102,12 +137,52 @@ class Slots:
         return pairs
 
     def _end(self, a: Slot, port: bool) -> Fraction:
-        """Return when a chunk must be sent, or computed, at the latest."""
-        return self.due[a.job] - (self.stream.theta_cp if port else 0)
+        """Return the latest end of a chunk, whether it is there or not: its gap ends its starts.
+
+        The later it starts the later it can end, though it may have to be smaller; but what must
+        be sent by an instant is computed the later the earlier it starts, for it can be larger.
+        """
+        start, (setup, unit) = self.last(a), self._costs(a, port)
+        ends = [self.until(a, port), start + setup + unit * self.case.jobs[a.job].load]
+        ends.append(start + setup + unit * self._most(a, start, False))
+        if port:
+            ends.append(start + setup + unit * self._most(a, start, True))
+        else:
+            first = self.first(a)
+            ends.append(first + setup + unit * self._most(a, first, True))
+        return max(start, min(ends))
+
+    def _fits(self, a: Slot) -> bool:
+        """Tell whether something can be sent, without what the solver is granted."""
+        ends = ((self.until(a, port) - self._costs(a, port)[0], port) for port in (True, False))
+        late = any(self.first(a) + SPARE >= end for end, port in ends if self._costs(a, port)[1])
+        return self.first(a) <= self.last(a) and not late
 
     def _room(self, a: Slot) -> Fraction:
-        time = self.due[a.job] - self.first(a) - self.stream.overhead
-        return min(self.case.jobs[a.job].load, time / self.stream.unit(a.node))
+        return min(self._most(a, self.first(a), port) for port in (True, False))
+
+    def _most(self, a: Slot, start: Fraction, port: bool) -> Fraction:
+        """Return how much of a chunk that starts at an instant is sent, or computed, in time."""
+        load, (setup, unit) = self.case.jobs[a.job].load, self._costs(a, port)
+        return min(load, (self.until(a, port) - start - setup) / unit) if unit else load
+
+    def _reach(self, a: Slot) -> Reach:
+        """Return when a chunk may be sent between the reservations that cannot be refused."""
+        begin, done = self.gaps[a.job][a.gap][0], self.due[a.job]
+        first, sent = max(begin, self.stream.free[a.node]), done - self.stream.theta_cp
+        ported = takes_port(self.stream, a.node)
+        for booking in self.case.bookings:
+            if not (booking.must or self.everyone):
+                continue
+            mine = booking.named and a.node in booking.able
+            on_port = ported and booking.sent > booking.start
+            if booking.start <= begin:
+                first = max(first, booking.sent) if on_port else first
+                first = max(first, booking.end) if mine else first
+                continue
+            sent = min(sent, booking.start + SPARE) if on_port else sent
+            done = min(done, booking.start + SPARE) if mine else done
+        return Reach(first, min(sent, done - self.stream.theta_cp), done)
 
     def _costs(self, a: Slot, port: bool) -> tuple[Fraction, Fraction]:
         """Return the set-up time of a chunk, and its time for each unit of load."""

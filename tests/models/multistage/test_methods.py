@@ -70,7 +70,9 @@ def test_what_just_fits_together_and_what_does_not():
         None,
         "per-stage",
     )
-    assert found.reason.startswith("every order of chunks is late by")
+    assert found.reason.startswith(
+        "the least largest lateness is 2/3; every order of chunks is late by"
+    )
     beyond = around(2, 1, 2, (0, Fraction(9, 5), 4), held=((0, 2, 4, 9, (1,)),))
     assert feasible_together(beyond).status is Status.INFEASIBLE
     more = feasible_together(beyond, installments=2)
