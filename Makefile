@@ -21,11 +21,17 @@ demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt 
 	$(BIN)/dlopt compare instances/iit/*.json
 	$(BIN)/dlopt compare instances/admission/*.json --time-limit 5
 	$(BIN)/dlopt compare instances/multistage/*.json --time-limit 5
+	$(BIN)/dlopt compare instances/coreservation/*.json --time-limit 5
+	$(BIN)/dlopt compare instances/dag/*.json --time-limit 5
+	$(BIN)/dlopt compare instances/bag/*.json --time-limit 5
 	$(BIN)/dlopt solve instances/iit/four-nodes.json --out $(OUT)/four-nodes.json --plot $(OUT)/four-nodes.svg
 	$(BIN)/dlopt solve instances/iit/three-nodes.json --method opr --plot $(OUT)/three-nodes-opr.svg
 	$(BIN)/dlopt solve instances/iit/snapshot-128.json --method edf-iit-2 --plot $(OUT)/snapshot-128.svg
 	$(BIN)/dlopt solve instances/admission/between-grid-points.json --plot $(OUT)/between-grid-points.svg
 	$(BIN)/dlopt solve instances/multistage/maintenance.json --method multi-stage --plot $(OUT)/maintenance.svg
+	$(BIN)/dlopt solve instances/coreservation/across-machines.json --method co-rspb --plot $(OUT)/across-machines.svg
+	$(BIN)/dlopt solve instances/dag/topcuoglu-10.json --plot $(OUT)/topcuoglu-10.svg
+	$(BIN)/dlopt solve instances/bag/figure-5.json --method gds --plot $(OUT)/figure-5.svg
 	$(BIN)/dlopt compare instances/iit/*.json --json > $(OUT)/compare.json
 	@ls $(OUT)
 

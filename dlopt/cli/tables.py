@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -123,24 +124,24 @@ def families(stem: str, found: Sequence[Family]) -> Iterator[str]:
 
 
 def methods(entries: Sequence[Method]) -> list[RenderableType]:
-    """Return the registry as one table a problem, with the options below it."""
+    """Return the registry as one table a problem, with objectives and options below it."""
     tables: list[RenderableType] = []
     for stem in dict.fromkeys(entry.stem for entry in entries):
+        own = [entry for entry in entries if entry.stem == stem]
+        usual = Counter(entry.objectives for entry in own).most_common(1)[0][0]
         title = f"{stem}: {problem(stem).summary}"
         table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1))
         for name in ("method", "kind", "claim", "plans"):
             table.add_column(name, no_wrap=True)
-        table.add_column("objectives", no_wrap=True)
         table.add_column("what, and source", ratio=1)
         options = []
-        for entry in entries:
-            if entry.stem == stem:
-                what = f"{entry.summary} [dim]({entry.source})[/dim]"
-                goals = "\n".join(entry.objectives)
-                row = (entry.name, entry.kind, entry.claim, entry.plan_class, goals, what)
-                table.add_row(*row)
-                options += [f"  {entry.name} --set {_option(option)}" for option in entry.options]
-        tables += [table, *options]
+        for entry in own:
+            what = f"{entry.summary} [dim]({entry.source})[/dim]"
+            if entry.objectives != usual:
+                what += f" [dim]objectives: {', '.join(entry.objectives)}[/dim]"
+            table.add_row(entry.name, entry.kind, entry.claim, entry.plan_class, what)
+            options += [f"  {entry.name} --set {_option(option)}" for option in entry.options]
+        tables += [table, f"  objectives: {', '.join(usual)}", *options]
     return tables
 
 

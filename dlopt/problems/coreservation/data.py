@@ -48,7 +48,9 @@ class Machine(Record):
 
     @classmethod
     def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
-        """Yield the faults of a step function."""
+        """Yield an empty name, and the faults of a step function."""
+        if not known.get("id", "?"):
+            yield Fault("id", "", "must not be empty")
         steps = known.get("capacity")
         if not isinstance(steps, tuple):
             return

@@ -1,0 +1,256 @@
+"""The engine: machines, one algorithm, and batches of requests as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dlopt.arithmetic import Number, exact, shown, simplest
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.coreservation.algorithm import parse
+from dlopt.heuristics.coreservation.ledger import Ledger
+from dlopt.heuristics.coreservation.placing import Batch
+from dlopt.heuristics.coreservation.refining import Refiner
+from dlopt.heuristics.coreservation.table import TimeSlotTable
+from dlopt.problems.coreservation import (
+    Decision,
+    Holding,
+    Instance,
+    Machine,
+    Request,
+    Solution,
+    batches,
+)
+
+
+class CoReservation:
+    """Decides on requests for CPU shares, batch by batch, and keeps what they hold.
+
+    Parameters
+    ----------
+    machines : sequence of Machine
+    algorithm : str, default "co-rspb"
+        One of `dlopt.heuristics.coreservation.algorithm.NAMES`.
+    now : Number, default 0
+    holdings : sequence of Holding
+        Reserved already, from elsewhere.
+    order, share : str, optional
+        By default the algorithm's own, see `dlopt.heuristics.coreservation.algorithm.Algorithm`.
+    trim : bool, default False
+        Reserve the least CPU of the same benefit, where a benefit function is flat.
+    exact_numbers : bool, optional
+        Compute in fractions, or in floats; by default in fractions if no capacity is a float.
+
+    Attributes
+    ----------
+    table : TimeSlotTable
+        What is free and reserved; to be read.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If there are no machines, or a holding is on none of them.
+    NotApplicableError
+        If the algorithm, the order or the share does not exist.
+
+    Notes
+    -----
+    Guarantee, of all but the literal algorithms: at every instant, also while a plan is being
+    changed, the shares on a machine are at most what holdings leave of its capacity; an accepted
+    request has all of its parts within their limits, on their machines; a rejected one has none;
+    what an earlier batch was promised is never touched.
+
+    Complexity: see `dlopt.heuristics.coreservation.placing.Batch`.
+
+    Source: Min 2001, chapters 4 and 5, repaired; the modules of this package say how.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import Part, linear
+    >>> engine = CoReservation([Machine("a", 70), Machine("b", 50)])
+    >>> soft = Part(60, 20, linear())
+    >>> requests = [Request(f"r{k}", 0, 5, 15, 1, (soft, soft)) for k in range(2)]
+    >>> for decision in engine.submit(requests):
+    ...     print(decision.request, decision.accepted, decision.because)
+    r0 True None
+    r1 False part 0 needs 20, no machine has more than 10 left in [5, 15)
+    >>> [(share.machine, share.cpu) for share in engine.plan().shares]
+    [(0, 60), (1, 50)]
+    >>> engine.advance(10)
+    >>> engine.cancel("r0")
+    >>> engine.table.smallest_free(0, 10, 15)
+    70
+    """
+
+    def __init__(
+        self,
+        machines: Sequence[Machine],
+        algorithm: str = "co-rspb",
+        *,
+        now: Number = 0,
+        holdings: Sequence[Holding] = (),
+        order: str | None = None,
+        share: str | None = None,
+        trim: bool = False,
+        exact_numbers: bool | None = None,
+    ) -> None:
+        self.algorithm = parse(algorithm, order=order, share=share, trimmed=trim)
+        self.table = TimeSlotTable(machines, now=now, exact_numbers=exact_numbers)
+        rule = f"must be one of the machines 0 to {len(self.table.machines) - 1}"
+        faults = [
+            Fault(f"holdings[{index}].machine", held.machine, rule)
+            for index, held in enumerate(holdings)
+            if held.machine >= len(self.table.machines)
+        ]
+        if faults:
+            raise InvalidInstanceError(faults)
+        for held in holdings:
+            if held.end > now:
+                start = max(held.start, now)
+                self.table.reserve(held.machine, start, held.end, held.cpu, overbook=True)
+        self._ledger = Ledger(self.table, slotted="slots" in self.algorithm.slips)
+        self._batch = Batch(self.algorithm, self._ledger)
+        self._decisions: dict[str, Decision] = {}
+        self._accepted: dict[str, Request] = {}
+        self._gone: set[str] = set()
+
+    @classmethod
+    def of(cls, instance: Instance, algorithm: str = "co-rspb", **options: Any) -> CoReservation:
+        """Start from the machines and holdings of an instance, at instant 0."""
+        return cls(
+            instance.machines,
+            algorithm,
+            holdings=instance.holdings,
+            exact_numbers=instance.exact,
+            **options,
+        )
+
+    @property
+    def now(self) -> Number:
+        """The latest instant that the engine was told of."""
+        return simplest(self.table.now)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """All decisions so far, in the order in which the requests were told."""
+        return tuple(self._decisions.values())
+
+    def submit(
+        self, requests: Sequence[Request], *, at: Number | None = None
+    ) -> tuple[Decision, ...]:
+        """Decide on a batch.
+
+        Parameters
+        ----------
+        requests : sequence of Request
+            Arrived by `at`, and starting no earlier.
+        at : Number, optional
+            When they are decided; by default when the last of them arrived.
+
+        Returns
+        -------
+        tuple of Decision
+            In the order of the requests. Of a rejection, `because` says which part found no
+            place.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault: a request that arrives after `at` or starts before it, a machine
+            that does not exist, an identity that was used before; `at` in the past. Nothing has
+            changed then.
+        """
+        requests = tuple(requests)
+        for one in requests:
+            if not isinstance(one, Request):
+                raise NotApplicableError(f"a request is needed, not a {type(one).__name__}")
+        if at is None:
+            at = max((self.table.now, *(one.arrival for one in requests)))
+        faults = self._faults(requests, at)
+        if faults:
+            raise InvalidInstanceError(faults)
+        return self._decide(requests, at)
+
+    def cancel(self, request: str) -> None:
+        """Take back an accepted request; of one that has begun, what is left from now on.
+
+        From then on it is left out of the plan and of the decisions, as if it had never been.
+
+        Raises
+        ------
+        NotApplicableError
+            If it was never accepted, was cancelled before, or is over.
+        """
+        one = self._accepted.get(request)
+        if one is None or one.end <= self.table.now:
+            raise NotApplicableError(f"request {request} holds nothing that can be cancelled")
+        self._ledger.forget(request)
+        self._gone.add(request)
+        del self._accepted[request], self._decisions[request]
+
+    def advance(self, now: Number) -> None:
+        """Tell the engine that time has passed.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If `now` lies before the engine's clock.
+        """
+        self.table.advance(now)
+
+    def plan(self) -> Solution:
+        """Return all decisions, and what is held or was held."""
+        return Solution(self.decisions, tuple(self._ledger.shares()), self._ledger.changes())
+
+    def _faults(self, requests: tuple[Request, ...], at: Number) -> list[Fault]:
+        faults, known = [], {*self._decisions, *self._gone}
+        if at < self.table.now:
+            rule = f"must not lie before now, {shown(self.now, 15)}"
+            faults.append(Fault("at", at, rule))
+        for index, one in enumerate(requests):
+            path = f"requests[{index}]"
+            if one.id in known:
+                faults.append(Fault(f"{path}.id", one.id, "was submitted before"))
+            known.add(one.id)
+            instant = shown(at, 15)
+            if one.arrival > at:
+                rule = f"must not lie after the decision, {instant}"
+                faults.append(Fault(f"{path}.arrival", one.arrival, rule))
+            if one.start < at:
+                rule = f"must not lie before the decision, {instant}"
+                faults.append(Fault(f"{path}.start", one.start, rule))
+            for place, part in enumerate(one.parts):
+                if part.machine is not None and part.machine >= len(self.table.machines):
+                    rule = f"must be one of the machines 0 to {len(self.table.machines) - 1}"
+                    faults.append(Fault(f"{path}.parts[{place}].machine", part.machine, rule))
+        return faults
+
+    def _decide(self, requests: tuple[Request, ...], at: Number) -> tuple[Decision, ...]:
+        self.table.advance(at)
+        told: Number = simplest(exact(at)) if self.table.exact else float(at)
+        because = {}
+        order = self._batch.ordered(requests)
+        for request in order:
+            because[request.id] = self._batch.place(request)
+        if self.algorithm.refined:
+            refiner = Refiner(self._batch)
+            for request in order:
+                if because[request.id] is None:
+                    refiner.refine(request)
+        made = []
+        for request in requests:
+            why = because[request.id]
+            if why is None:
+                self._accepted[request.id] = request
+            made.append(Decision(request.id, why is None, told, why))
+            self._decisions[request.id] = made[-1]
+        return tuple(made)
+
+
+def decided(instance: Instance, algorithm: str, **options: Any) -> CoReservation:
+    """Return an engine that was told all batches of an instance."""
+    engine = CoReservation.of(instance, algorithm, **options)
+    for at, members in batches(instance):
+        instant: Number = simplest(at) if engine.table.exact else float(at)
+        engine._decide(tuple(instance.requests[index] for index in members), instant)
+    return engine

@@ -1,0 +1,155 @@
+"""The algorithms as registered methods: all batches of an instance.
+
+The method ``co-rspb`` is the function `co_rspb` of this module, ``co-rspb:literal-leak`` is
+`co_rspb_literal_leak`; they all tell :class:`dlopt.heuristics.coreservation.engine.CoReservation`
+what arrives, batch by batch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
+from itertools import product
+from typing import Any
+
+from dlopt.heuristics.coreservation import algorithm as algorithms
+from dlopt.heuristics.coreservation.engine import decided
+from dlopt.problems.coreservation import OBJECTIVES, Instance, Solution, default_objective
+from dlopt.problems.coreservation import objective as worth
+from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status, Value
+
+PLAN_CLASS: PlanClass = "any"
+
+
+def stream(
+    algorithm: str,
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+    trim: str = "no",
+    **options: Any,
+) -> Result[Solution]:
+    """Decide on the requests of an instance, batch by batch.
+
+    Parameters
+    ----------
+    algorithm : str
+        One of `dlopt.heuristics.coreservation.algorithm.NAMES`.
+    trim : {"no", "yes"}
+        Whether to reserve the least CPU of the same benefit.
+    **options
+        `order` and `share`, see `dlopt.heuristics.coreservation.engine.CoReservation`.
+
+    Returns
+    -------
+    Result
+        ``FEASIBLE``; its reason is that of the first rejection.
+    """
+    goal = objective or default_objective(instance)
+    plan = decided(instance, algorithm, trim=trim == "yes", **options).plan()
+    return _result(instance, plan, goal)
+
+
+def portfolio(
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Result[Solution]:
+    """Decide by first, best and worst fit, and by best fit refined, in every order; keep the best.
+
+    Shares are trimmed. Where time runs out, what was not tried is left out; the first is always
+    tried.
+
+    Returns
+    -------
+    Result
+        ``FEASIBLE``.
+    """
+    name = objective or default_objective(instance)
+    goal, begun = OBJECTIVES[name], time.perf_counter()
+    best: Result[Solution] | None = None
+    value: Value | None = None
+    for order, fit in product(algorithms.ORDERS, _FITS):
+        spent = time.perf_counter() - begun
+        if best is not None and limits.time_s is not None and spent > limits.time_s:
+            break
+        plan = decided(instance, fit, order=order, trim=True).plan()
+        found = worth(instance, plan, name)
+        if value is None or goal.better(found, value):
+            best, value = _result(instance, plan, name), found
+    assert best is not None
+    return best
+
+
+_FITS = ("best-fit", "co-rsbfr", "first-fit", "worst-fit")
+
+
+def _result(instance: Instance, plan: Solution, goal: str) -> Result[Solution]:
+    rejected = next((one for one in plan.decisions if not one.accepted), None)
+    return Result(
+        Status.FEASIBLE,
+        plan,
+        objective=goal,
+        value=worth(instance, plan, goal),
+        plan_class=PLAN_CLASS,
+        reason=None
+        if rejected is None
+        else f"first rejection: request {rejected.request}: {rejected.because}",
+    )
+
+
+_TRIM = {"trim": "no"}
+_FITTING = {"order": "arrival", "share": "greedy", **_TRIM}
+_OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "rb": {"order": "arrival"},
+    "rspb": _TRIM,
+    "co-rspb": _TRIM,
+    "co-rsbfr": _TRIM,
+    "first-fit": _FITTING,
+    "best-fit": _FITTING,
+    "worst-fit": _FITTING,
+}
+"""The options of each method, with what they are by default."""
+
+
+def __getattr__(name: str) -> Callable[..., Result[Solution]]:
+    known = {text.replace("-", "_").replace(":", "_"): text for text in algorithms.NAMES}
+    if name not in known:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def method(
+        instance: Instance,
+        *,
+        objective: str | None = None,
+        limits: Limits = NO_LIMITS,
+        hint: Solution | None = None,
+        seed: int = 0,
+        **options: str,
+    ) -> Result[Solution]:
+        return stream(
+            known[name],
+            instance,
+            objective=objective,
+            limits=limits,
+            hint=hint,
+            seed=seed,
+            **options,
+        )
+
+    method.__name__ = method.__qualname__ = name
+    declared = signature(method)
+    common = list(declared.parameters.values())[:-1]
+    own = [
+        Parameter(option, Parameter.KEYWORD_ONLY, default=default, annotation="str")
+        for option, default in _OPTIONS.get(known[name], {}).items()
+    ]
+    method.__signature__ = declared.replace(parameters=common + own)  # type: ignore[attr-defined]
+    globals()[name] = method
+    return method
