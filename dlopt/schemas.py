@@ -53,7 +53,7 @@ def instance_schema(stem: str) -> dict[str, Any]:
         "version": {"const": VERSION, "description": "Version of the file format."},
         **made["properties"],
     }
-    made["required"] = ["problem", "version", *made["required"]]
+    made["required"] = ["problem", "version", *made.get("required", [])]
     made["title"] = f"dlopt instance: {stem}"
     described = _numbers_as_text(
         {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}

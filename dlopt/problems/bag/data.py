@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
-from dlopt.arithmetic import Number, is_exact, shown, simplest
+from dlopt.arithmetic import Number, is_exact, simplest
 from dlopt.errors import Fault
 from dlopt.problems import records
 from dlopt.problems.records import Header, NonNegative, Positive, Record, numbers_of
@@ -39,7 +40,7 @@ class Machine(Record):
     site : int, default 0
         0-based.
     power : Number, default 1
-        Work that it does in a unit of time; of no meaning beside a matrix.
+        Work that it does in a unit of time; not given where there is a matrix.
     ready : Number, default 0
         It is busy until then.
     """
@@ -158,21 +159,14 @@ class Instance(Header):
         """Yield the faults between fields: identities, references, shapes, ways."""
         for name in ("tasks", "machines", "sites"):
             yield from _twice(name, known.get(name, ()))
-        sites = known.get("sites", (Site("home"),))
-        if not sites:
-            yield Fault("sites", sites, "must not be empty")
-            return
-        tasks, machines = known.get("tasks", ()), known.get("machines", ())
-        links = known.get("links", ())
-        strange = list(_strange_sites(len(sites), tasks, machines, links))
-        yield from strange
-        if not strange:
-            yield from _cut_off(sites, links)
-        etc = known.get("etc")
-        if etc is None:
-            yield from _speed_faults(tasks, machines)
-        else:
-            yield from _matrix_faults(etc, tasks, machines)
+        if "sites" in known:
+            yield from _place_faults(known)
+        if "etc" in known:
+            etc, tasks, machines = (known.get(name) for name in ("etc", "tasks", "machines"))
+            if etc is None:
+                yield from _speed_faults(tasks, machines)
+            else:
+                yield from _matrix_faults(etc, tasks or (), machines or ())
         limits = known.get("ccr_thresholds")
         if limits is not None and (len(limits) != 2 or limits[0] > limits[1]):
             yield Fault("ccr_thresholds", list(limits), "must be two numbers in ascending order")
@@ -182,14 +176,14 @@ class Instance(Header):
         """The tasks, also where only the matrix says that they exist."""
         if self.tasks or self.etc is None:
             return self.tasks
-        return tuple(Task(f"t{index}") for index in range(len(self.etc)))
+        return _tasks(len(self.etc))
 
     @property
     def all_machines(self) -> tuple[Machine, ...]:
         """The machines, also where only the matrix says that they exist."""
         if self.machines or self.etc is None:
             return self.machines
-        return tuple(Machine(f"m{index}") for index in range(len(self.etc[0])))
+        return _machines(len(self.etc[0]))
 
     def duration(self, task: int, machine: int) -> Any:
         """Return how long a task takes on a machine; None if it cannot run there."""
@@ -214,6 +208,16 @@ class Instance(Header):
     def exact(self) -> bool:
         """Whether no number of the instance is a float, so that answers are exact."""
         return is_exact(numbers_of(self))
+
+
+@lru_cache(maxsize=8)  # they are asked for again and again
+def _tasks(count: int) -> tuple[Task, ...]:
+    return tuple(Task(f"t{index}") for index in range(count))
+
+
+@lru_cache(maxsize=8)
+def _machines(count: int) -> tuple[Machine, ...]:
+    return tuple(Machine(f"m{index}") for index in range(count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +258,18 @@ def faults(data: object) -> tuple[Fault, ...]:
     etc[1]: must name a machine that can run the task, got [None, None]
     etc[2]: must have one entry for each of the 2 machines, got 1
     """
+    if isinstance(data, Mapping):  # what is left out is known, unlike what is wrong by itself
+        data = {**_LEFT_OUT, **data}
     return records.examine(Instance, data)[1]
+
+
+_LEFT_OUT: Mapping[str, Any] = {
+    "tasks": (),
+    "machines": (),
+    "sites": (Site("home"),),
+    "links": (),
+    "etc": None,
+}
 
 
 def _twice(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
@@ -265,6 +280,19 @@ def _twice(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
             yield Fault(f"{name}[{index}].id", entry.id, "must not be empty")
         elif seen[entry.id] > 1:
             yield Fault(f"{name}[{index}].id", entry.id, f"must be given to one of the {name} only")
+
+
+def _place_faults(known: Mapping[str, Any]) -> Iterable[Fault]:
+    """Yield the sites that do not exist, or cannot be reached."""
+    sites, links = known["sites"], known.get("links")
+    if not sites:
+        yield Fault("sites", list(sites), "must not be empty")
+        return
+    tasks, machines = known.get("tasks", ()), known.get("machines", ())
+    strange = list(_strange_sites(len(sites), tasks, machines, links or ()))
+    yield from strange
+    if links is not None and not strange:
+        yield from _cut_off(sites, links)
 
 
 def _strange_sites(
@@ -301,11 +329,13 @@ def _cut_off(sites: tuple[Site, ...], links: tuple[Link, ...]) -> Iterable[Fault
             yield Fault(f"sites[{index}]", site.id, rule)
 
 
-def _speed_faults(tasks: tuple[Task, ...], machines: tuple[Machine, ...]) -> Iterable[Fault]:
+def _speed_faults(
+    tasks: tuple[Task, ...] | None, machines: tuple[Machine, ...] | None
+) -> Iterable[Fault]:
     for name, entries in (("tasks", tasks), ("machines", machines)):
-        if not entries:
-            yield Fault(name, entries, "must not be empty where there is no etc")
-    for index, task in enumerate(tasks):
+        if entries is not None and not entries:
+            yield Fault(name, [], "must not be empty where there is no etc")
+    for index, task in enumerate(tasks or ()):
         if task.work is None:
             yield Fault(f"tasks[{index}].work", None, "must be given where there is no etc")
 
@@ -328,5 +358,7 @@ def _matrix_faults(
             yield Fault(f"etc[{index}]", list(row), "must name a machine that can run the task")
     for index, task in enumerate(tasks):
         if task.work is not None:
-            rule = "must not be given beside etc"
-            yield Fault(f"tasks[{index}].work", shown(task.work), rule)
+            yield Fault(f"tasks[{index}].work", task.work, "must not be given beside etc")
+    for index, machine in enumerate(machines):
+        if machine.power != 1:
+            yield Fault(f"machines[{index}].power", machine.power, "must not be given beside etc")
