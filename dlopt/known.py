@@ -154,9 +154,10 @@ def _better(goal: Objective, left: Value, right: Value) -> bool:
     if len(lefts) != len(rights) or not _comparable(right):
         return False
     tolerance = exact(EXACT if is_exact((*lefts, *rights)) else SOLVER)
-    for one, other in zip(map(exact, lefts), map(exact, rights), strict=True):
+    senses = goal.senses or (goal.sense,) * len(lefts)
+    for one, other, sense in zip(map(exact, lefts), map(exact, rights), senses, strict=True):
         if abs(one - other) > tolerance * max(abs(one), abs(other)):
-            return goal.better(one, other)
+            return one < other if sense == "min" else one > other
     return False
 
 

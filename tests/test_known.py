@@ -122,6 +122,17 @@ def test_lexicographic_values_are_compared_level_by_level() -> None:
     assert "worth (2, 9), better than its bound (3, 2)" in str(wrong)
 
 
+def test_levels_of_differing_sense_are_compared_each_in_its_own() -> None:
+    mixed = Objective("few-much", "min", ("few", "much"), senses=("min", "max"))
+    best = known(objective="few-much", value=(1, F(1, 2)), bound=(1, F(1, 2)))
+    better = plan((1, F(3, 4)))
+    assert told(best, better, goal=mixed) == [("plan-beyond-bound", "m", (1, F(3, 4)))]
+    assert told(best, plan((1, F(1, 4))), plan((2, 1)), goal=mixed) == []
+    assert told(best, proof((1, F(1, 4))), goal=mixed) == [
+        ("value-beyond-bound", "p", (1, F(1, 4)))
+    ]
+
+
 def test_what_proves_nothing_is_left_out() -> None:
     assert told(known(value=5), replace(plan(4), status=Status.UNSOUND)) == []
     assert told(known(objective="nodes", value=5), plan(4)) == []

@@ -102,8 +102,8 @@ def solve(
     if as_json:
         print_json(data)
     else:
-        goals = registry.problem(instance.problem).module.OBJECTIVES
-        out.print(tables.headline(result, goals[result.objective].sense), soft_wrap=True)
+        goal = registry.problem(instance.problem).module.OBJECTIVES[result.objective]
+        out.print(tables.headline(result, goal.sense, goal.senses), soft_wrap=True)
         if result.reason is not None:
             out.print(result.reason, markup=False, soft_wrap=True)
         for line in tables.violations(result.violations):

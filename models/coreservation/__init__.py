@@ -1,1 +1,9 @@
-"""CPU shares reserved on several machines at once: Min 2001, and repaired."""
+"""CPU shares on several machines at once, exactly.
+
+`case` is an instance as the models see it, `worth` its objectives in whole numbers, `plans` turns
+what models hold into plans. `packing` is the program for CP-SAT, `linear` that for PuLP; `pooled`
+is the relaxation that takes all machines as one and is branched on in fractions, `placing` makes a
+plan of it in one pass, `neighbourhood` improves a plan. `bins` is bin packing, `machines` how few
+machines hold everything. `search` plays them against each other, level by level; `methods`,
+`batched`, `sufficing` and `bounds` are what a caller names.
+"""

@@ -1,0 +1,209 @@
+"""Gaps and speed of shares of CPU: ``python -m benchmarks.coreservation --help``.
+
+A row is one instance; with ``--rows FILE`` rows are kept there as they come, and those that are
+there already are not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.measure import Report, solver_output_to_stderr
+from dlopt import solve
+from dlopt.generation.coreservation import min5, overloaded
+from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request
+from dlopt.result import Limits, Result, Status
+
+SIZES = {20: 1, 50: 3, 100: 5, 300: 7}
+"""Requests of the overloaded instances, and the gap in % that the median may have."""
+PROVEN = (4, 6, 8, 10)
+"""Requests of the instances that must be proven."""
+MIN5, MIN5_GAP = 300, 2
+SEEDS = tuple(range(10))
+"""The published ones."""
+CLASSES = {"binpack1.txt": "u120", "binpack5.txt": "t60"}
+PACKED = 0.9
+SECONDS, THREADS = 60.0, 2
+DATA = Path(os.environ.get("DLOPT_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@dataclass
+class Rows:
+    """Rows by name, kept in a file of JSON lines if there is one."""
+
+    path: Path | None
+    seconds: float
+
+    def __post_init__(self) -> None:
+        """Read the rows that are there."""
+        self.rows: dict[str, dict[str, Any]] = {}
+        if self.path is not None and self.path.exists():
+            for line in self.path.read_text().splitlines():
+                row = json.loads(line)
+                self.rows[row["name"]] = row
+
+    def get(self, name: str, make: Callable[[], Instance], objective: str) -> dict[str, Any]:
+        """Return the row of an instance, solving it if it is not there."""
+        if name not in self.rows:
+            limits = Limits(time_s=self.seconds, threads=THREADS)
+            instance, begun = make(), time.perf_counter()
+            with solver_output_to_stderr():
+                found = solve(instance, objective=objective, limits=limits)
+            row = {"name": name, "seconds": time.perf_counter() - begun, **_told(found)}
+            self.rows[name] = row
+            if self.path is not None:
+                with self.path.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+        return self.rows[name]
+
+
+def _told(found: Result[Any]) -> dict[str, Any]:
+    value, bound = (
+        [float(n) for n in (one if isinstance(one, tuple) else (one,))]
+        for one in (found.value, found.bound)
+    )
+    return {
+        "status": str(found.status),
+        "value": value,
+        "bound": bound,
+        "gap": 100 * abs(value[0] - bound[0]) / abs(value[0]) if value[0] else 0.0,
+    }
+
+
+def _gaps(
+    report: Report, rows: Rows, family: str, size: int, make: Callable[[int], Instance], most: float
+) -> None:
+    """Run a size over its seeds, and say whether the median of the gaps is as small as it must."""
+    found = []
+    for seed in WANTED:
+        row = rows.get(f"{family}-{size}-{seed}", lambda seed=seed: make(seed), "benefit")  # type: ignore[misc]
+        found.append(row["gap"])
+        report.row(
+            f"{family} {size}, seed {seed}",
+            *row["value"],
+            *row["bound"],
+            row["gap"],
+            row["seconds"],
+        )
+    text = f"{family}, {size} requests: median gap at most {most} %"
+    middle, worst = median(found), max(found)
+    report.target(text, f"{middle:.2f} %, worst {worst:.2f} %", middle <= most)
+
+
+def gaps(report: Report, rows: Rows, sizes: tuple[int, ...]) -> None:
+    """Table 1: the certified gap of overloaded machines, and of Min's own setting."""
+    title = f"1. Certified gap in % after {rows.seconds:.0f} s on {THREADS} threads, benefit"
+    report.table(title, "instance", "value", "bound", "gap %", "seconds")
+    for size, most in SIZES.items():
+        if size in sizes:
+            make: Callable[[int], Instance] = lambda seed, size=size: overloaded(  # noqa: E731
+                requests=size, seed=seed
+            )
+            _gaps(report, rows, "overloaded", size, make, most)
+    if MIN5 in sizes:
+        _gaps(report, rows, "min-5", MIN5, lambda seed: min5(requests=MIN5, seed=seed), MIN5_GAP)
+
+
+def proofs(report: Report, rows: Rows, sizes: tuple[int, ...]) -> None:
+    """Table 2: small instances are proven."""
+    title = f"2. Proofs within {rows.seconds:.0f} s, benefit"
+    report.table(title, "instance", "value", "bound", "gap %", "seconds")
+    proven = total = 0
+    for size in (size for size in PROVEN if size in sizes):
+        for seed in WANTED:
+            row = rows.get(
+                f"overloaded-{size}-{seed}",
+                lambda size=size, seed=seed: overloaded(requests=size, seed=seed),  # type: ignore[misc]
+                "benefit",
+            )
+            total, proven = total + 1, proven + (row["status"] == Status.OPTIMAL)
+            name = f"overloaded {size}, seed {seed}"
+            report.row(name, *row["value"], *row["bound"], row["gap"], row["seconds"])
+    if total:
+        report.target("up to 10 requests: all proven", f"{proven} of {total}", proven == total)
+
+
+def packings(report: Report, rows: Rows, sizes: tuple[int, ...]) -> None:
+    """Table 3: Falkenauer's bins."""
+    title = f"3. Fewest bins within {rows.seconds:.0f} s"
+    report.table(title, "class", "items", "proven", "of", "median s", "worst s")
+    for file, name in CLASSES.items():
+        path = DATA / "binpack" / "orlib" / file
+        if not path.is_file():
+            print(f"{name}: no data, set DLOPT_DATA to the folder that holds binpack")
+            continue
+        found = [
+            rows.get(f"{name}-{label}", lambda made=made: made, "rejections-then-machines")  # type: ignore[misc]
+            for label, made in _falkenauer(path)
+        ]
+        good = sum(row["status"] == Status.OPTIMAL for row in found)
+        times = [row["seconds"] for row in found]
+        report.row(name, len(found), good, len(found), median(times), max(times))
+        text = f"Falkenauer {name}: at least {PACKED:.0%} at the proven optimum"
+        report.target(text, f"{good} of {len(found)}", good >= PACKED * len(found))
+
+
+def _falkenauer(path: Path) -> Iterator[tuple[str, Instance]]:
+    """Yield the problems of a file of the OR-Library, each with as many machines as it says."""
+    words = iter(path.read_text().split())
+    for _ in range(int(next(words))):
+        name = next(words)
+        capacity, count, best = Fraction(next(words)), int(next(words)), int(next(words))
+        sizes = [Fraction(next(words)) for _ in range(count)]
+        unit = Fraction(1, 10)
+        whole = [int(size / unit) for size in (capacity, *sizes)]
+        whole = [size // gcd(*whole) for size in whole]
+        yield (
+            name,
+            Instance(
+                tuple(Machine(f"m{j}", whole[0]) for j in range(best + 5)),
+                tuple(
+                    Request(f"r{k}", 0, 0, 1, 1, (Part(size),)) for k, size in enumerate(whole[1:])
+                ),
+                Batch(1),
+            ),
+        )
+
+
+TABLES = {1: gaps, 2: proofs, 3: packings}
+WANTED: tuple[int, ...] = SEEDS
+
+
+def main() -> int:
+    """Run what the command line asks for; return 1 if a target is missed."""
+    global WANTED
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coreservation")
+    parser.add_argument("--tables", default="123", help="which ones, e.g. 12 (default: all)")
+    parser.add_argument("--sizes", help="numbers of requests, e.g. 20,50 (default: all)")
+    parser.add_argument("--seeds", help="e.g. 0,1 (default: the ten published ones)")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each instance")
+    parser.add_argument("--rows", type=Path, metavar="FILE", help="keep rows there, and resume")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there, too")
+    asked = parser.parse_args()
+    sizes = tuple(map(int, asked.sizes.split(","))) if asked.sizes else (*SIZES, *PROVEN)
+    if asked.seeds:
+        WANTED = tuple(map(int, asked.seeds.split(",")))
+    report, rows = Report(False), Rows(asked.rows, asked.seconds)
+    for number, table in TABLES.items():
+        if str(number) in asked.tables:
+            table(report, rows, sizes)
+    if asked.json:
+        report.write(asked.json)
+    missed = sum(not target["passed"] for target in report.targets)
+    print(f"\n{len(report.targets)} targets, {missed} missed", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""How few machines hold everything, where all requests can be accepted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from dlopt.backends.budget import Budget
+from dlopt.models.coreservation.bins import Pattern, pack, simple_bound
+from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.plans import fits
+from dlopt.result import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Fewest:
+    """A plan that accepts everything, if one was found, and the fewest machines of any.
+
+    Parameters
+    ----------
+    held : dict or None
+    bound : int
+    proof : str
+    """
+
+    held: dict[int, tuple[int, int]] | None
+    bound: int
+    proof: str
+
+
+def fewest(case: Case, limits: Limits, seed: int = 0) -> Fewest:
+    """Bound the machines that hold all least shares; pack them, where that is bin packing.
+
+    It is where all machines are alike and all parts are there at one instant.
+
+    Parameters
+    ----------
+    case : Case
+    limits : Limits
+    seed : int
+    """
+    if not case.jobs:
+        return Fewest({}, 0, "nothing can be accepted")
+    budget = Budget(limits)
+    largest = max(map(max, case.free))
+    everywhere = range(len(case.free))
+    rows = case.crowds()
+    first = max(rows, key=lambda row: sum(case.jobs[i].least for i in row.jobs))
+    bound, proof = 1, "some machine is needed"
+    named = {job.machines for job in case.jobs if len(job.machines) == 1}
+    if len(named) > bound:
+        bound, proof = len(named), "as many machines are named"
+    for row in rows:
+        simple = simple_bound(sorted((case.jobs[i].least for i in row.jobs), reverse=True), largest)
+        if simple > bound:
+            bound, proof = simple, "sizes and dual feasible functions at an instant"
+            first = row
+    packing = pack((case.jobs[i].least for i in first.jobs), largest, budget.left(), seed)
+    if packing.bound > bound:
+        bound, proof = packing.bound, f"{packing.proof}, at an instant"
+    together = len(first.jobs) == len(case.jobs)
+    if not (together and len(packing.bins) <= len(everywhere)):
+        return Fewest(None, bound, proof)
+    held = _held(case, packing.bins)
+    return Fewest(held if fits(case, held) else None, bound, proof)
+
+
+def _held(case: Case, bins: tuple[Pattern, ...]) -> dict[int, tuple[int, int]]:
+    """Return bins as machines, the first ones."""
+    left = defaultdict(list)
+    for i, job in enumerate(case.jobs):
+        left[job.least].append(i)
+    return {left[size].pop(): (j, size) for j, one in enumerate(bins) for size in one}

@@ -1,0 +1,297 @@
+"""The exact methods for shares of CPU, as a caller names them."""
+
+from __future__ import annotations
+
+from dlopt.backends.pulp import DEFAULT, refuse_unknown
+from dlopt.errors import NotApplicableError
+from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.plans import held_of, number_of, plan_of, worth_of
+from dlopt.models.coreservation.search import Found, by_spans, trivial
+from dlopt.models.coreservation.worth import signed
+from dlopt.problems.coreservation import Instance, Solution
+from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
+
+Answer = Result[Solution]
+
+
+def exact_plan(
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+    formulation: str = "auto",
+    solver: str = DEFAULT,
+) -> Answer:
+    """Find the plan that is worth most, knowing all requests, and prove it.
+
+    Parameters
+    ----------
+    instance : Instance
+    objective : str
+        Any of `dlopt.problems.coreservation.OBJECTIVES`; by default ``benefit``.
+    limits : Limits, optional
+        `work` counts subproblems of the relaxation, and conflicts of CP-SAT or nodes of HiGHS.
+    hint : Solution, optional
+        A plan to start from; one that breaks the rules is not taken.
+    seed : int
+    formulation : {"auto", "cp-sat", "milp"}
+        The program over all requests. By default CP-SAT, or the integer program where the CPU
+        cannot be counted in whole numbers.
+    solver : str
+        Of the integer program: any solver that PuLP knows by name.
+
+    Returns
+    -------
+    Result
+        ``OPTIMAL`` with value and bound; of an objective with levels each level is proven after
+        the one before. ``FEASIBLE`` at a limit, with what is proven by then: levels after the
+        first that is open are bounded by all that could be accepted.
+
+    Raises
+    ------
+    NotApplicableError
+        If PuLP knows no solver of that name; if CP-SAT is asked for by name and the CPU cannot be
+        counted in whole numbers.
+    SolverError
+        If a solver is missing or fails.
+
+    Notes
+    -----
+    Guarantee: shares are whole numbers of the largest common unit, which loses nothing
+    (`dlopt.models.coreservation.case` has the proof), so the plan is exact for exact instances.
+    The bound of the relaxation is proven in fractions; that of CP-SAT holds in whole numbers.
+    Where coefficients have no common denominator below 2^56 they are rounded up, and value and
+    bound may differ by a relative 1e-9. Requests whose windows do not interact are solved apart.
+
+    Plan class ``any``. Complexity: exponential in the worst case. Source: none printed; a program
+    over event points, and a relaxation that takes all machines as one.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import Machine, Part, Request
+    >>> wide, narrow = (Part(4),), (Part(1),)
+    >>> asked = [Request("w", 0, 0, 9, 1, wide)]
+    >>> asked += [Request(f"n{k}", 0, 0, 9, 1, narrow) for k in range(4)]
+    >>> result = exact_plan(Instance((Machine("m", 4),), tuple(asked)), objective="rejections")
+    >>> str(result.status), result.value, result.bound
+    ('optimal', 1, 1)
+    """
+    refuse_unknown(solver)
+    case = Case.of(instance, objective or "benefit")
+    chosen = formulation
+    if formulation == "auto":
+        chosen = "milp" if case.too_fine else "cp-sat"
+    elif formulation == "cp-sat" and case.too_fine:
+        raise NotApplicableError(f"the program is in whole numbers: {case.too_fine}")
+    fine = case.too_fine is None
+    found = by_spans(
+        case,
+        held_of(case, hint),
+        limits,
+        seed,
+        formulation=chosen,
+        solver=solver,
+        neighbours=fine,
+    )
+    return _answer(case, found, "exact", seed, solver if chosen == "milp" else "CP-SAT")
+
+
+def cp_sat(
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+    symmetric: str = "no",
+) -> Answer:
+    """Solve the program over all requests by CP-SAT alone.
+
+    Parameters
+    ----------
+    instance, objective, limits, hint, seed
+        As in `exact_plan`.
+    symmetric : {"no", "yes"}
+        Whether machines that are alike stay interchangeable.
+
+    Returns
+    -------
+    Result
+        As of `exact_plan`.
+
+    Raises
+    ------
+    NotApplicableError
+        If the CPU cannot be counted in whole numbers; the reason says why.
+    SolverError
+        If OR-Tools is missing.
+
+    Notes
+    -----
+    Guarantee, complexity and source: see `exact_plan`. Without relaxation and neighbourhoods.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import Machine, Part, Request
+    >>> asked = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "ab")
+    >>> cp_sat(Instance((Machine("m", 5),), asked)).value
+    Fraction(1, 2)
+    """
+    case = Case.of(instance, objective or "benefit")
+    if case.too_fine:
+        raise NotApplicableError(f"the program is in whole numbers: {case.too_fine}")
+    found = by_spans(
+        case,
+        held_of(case, hint),
+        limits,
+        seed,
+        relaxed=False,
+        neighbours=False,
+        symmetric=symmetric == "yes",
+    )
+    return _answer(case, found, "cp-sat", seed, "CP-SAT")
+
+
+def milp(
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+    symmetric: str = "no",
+    solver: str = DEFAULT,
+) -> Answer:
+    """Solve the program over all requests as an integer program alone.
+
+    Parameters
+    ----------
+    instance, objective, limits, hint, seed
+        As in `exact_plan`; the program itself starts without the hint.
+    symmetric : {"no", "yes"}
+        Whether machines that are alike stay interchangeable.
+    solver : str
+        Any solver that PuLP knows by name.
+
+    Returns
+    -------
+    Result
+        As of `exact_plan`; the bound is the solver's, in floats.
+
+    Raises
+    ------
+    NotApplicableError
+        If PuLP knows no solver of that name.
+    SolverError
+        If the solver is missing or fails.
+
+    Notes
+    -----
+    Guarantee: the plan is exact for exact instances, the bound good to a relative 1e-7.
+    Complexity: exponential in the worst case. Source: the packing over event points.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import Machine, Part, Request
+    >>> asked = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "ab")
+    >>> milp(Instance((Machine("m", 5),), asked)).value
+    Fraction(1, 2)
+    """
+    refuse_unknown(solver)
+    case = Case.of(instance, objective or "benefit")
+    found = by_spans(
+        case,
+        held_of(case, hint),
+        limits,
+        seed,
+        formulation="milp",
+        solver=solver,
+        relaxed=False,
+        neighbours=False,
+        symmetric=symmetric == "yes",
+    )
+    return _answer(case, found, "milp", seed, solver)
+
+
+def lns(
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Answer:
+    """Improve a plan in neighbourhoods, beside a bound: for sizes beyond proof.
+
+    Parameters
+    ----------
+    instance, objective, limits, hint, seed
+        As in `exact_plan`. Without a time limit it ends after one sweep and some neighbourhoods
+        drawn at random, and answers the same at every run.
+
+    Returns
+    -------
+    Result
+        ``FEASIBLE`` with the bound of the relaxation that takes all machines as one;
+        ``OPTIMAL`` if that meets the value.
+
+    Raises
+    ------
+    NotApplicableError
+        If the CPU cannot be counted in whole numbers; the reason says why.
+    SolverError
+        If a solver is missing.
+
+    Notes
+    -----
+    Guarantee: the bound is proven in fractions. Four requests at a time are decided again, those
+    near them keep their machines, all others their shares. Complexity: a program of some hundred
+    binaries a neighbourhood. Source: ours.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import Machine, Part, Request
+    >>> asked = tuple(Request(name, 0, 1, 2, 1, (Part(3),)) for name in "ab")
+    >>> lns(Instance((Machine("m", 5),), asked)).value
+    Fraction(1, 2)
+    """
+    case = Case.of(instance, objective or "benefit")
+    if case.too_fine:
+        raise NotApplicableError(f"neighbourhoods are in whole numbers: {case.too_fine}")
+    found = by_spans(case, held_of(case, hint), limits, seed, whole=False)
+    return _answer(case, found, "lns", seed, "CP-SAT+HiGHS")
+
+
+def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> Answer:
+    """Return what was found as a result."""
+    instance, goal, levels = case.instance, case.objective, case.levels
+    plan = plan_of(case, found.held)
+    value = worth_of(instance, plan, goal)
+    tight = found.proven == len(levels)
+    signs = [
+        *found.bounds,
+        *(trivial(case, level) for level in levels[len(found.bounds) :]),
+    ]
+    numbers = [signed(level, bound) for level, bound in zip(levels, signs, strict=True)]
+    bound: Value = tuple(number_of(instance, one) for one in numbers)
+    if len(levels) == 1:
+        bound = number_of(instance, numbers[0])
+    if tight and not instance.exact:
+        bound = value  # a plan in floats is worth its optimum but for rounding
+    reason = f"the bound is {'; '.join(found.proofs)}" if found.proofs else None
+    if not tight:
+        reason = f"value and bound have not met; {reason}"
+    return Result(
+        Status.OPTIMAL if tight else Status.FEASIBLE,
+        solution=plan,
+        objective=goal,
+        value=value,
+        bound=bound,
+        reason=reason,
+        method=method,
+        seed=seed,
+        plan_class="any",
+        solver=solver,
+    )

@@ -1,0 +1,299 @@
+"""The search for the best plan: plans from below, bounds from above, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+from dlopt.arithmetic import exact
+from dlopt.backends import cpsat
+from dlopt.backends.budget import Budget
+from dlopt.errors import SolverError
+from dlopt.models.coreservation import linear, machines, pooled
+from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.neighbourhood import Neighbourhood
+from dlopt.models.coreservation.packing import PackingModel
+from dlopt.models.coreservation.placing import placed, raised
+from dlopt.models.coreservation.worth import Held, Scale, key_of, signed
+from dlopt.result import Limits, Status
+
+Formulation = Literal["cp-sat", "milp"]
+
+_TINY, _SMALL = 12, 30
+"""Requests up to which the whole program needs no neighbourhoods before it, or but a few."""
+_ROUNDS, _IDLE = 40, 5
+"""Neighbourhoods at random where there is no time limit; a request that none of which helps."""
+_CARE = Fraction(1, 10**7)
+"""By how much the bound of a solver in floats may be off, relative to all there is."""
+_MET = Fraction(1, 10**9)
+"""Bounds whose coefficients were rounded up meet a value that is less by so much, relatively."""
+
+
+@dataclass
+class Found:
+    """A plan, and what is proven of its levels.
+
+    Attributes
+    ----------
+    held : dict
+    bounds : list of Fraction
+        Of the levels that are proven, and of the first that is not; such that more is better.
+    proven : int
+        So many levels are proven.
+    proofs : list of str
+        Where the bounds come from.
+    """
+
+    held: dict[int, tuple[int, int]]
+    bounds: list[Fraction] = field(default_factory=list)
+    proven: int = 0
+    proofs: list[str] = field(default_factory=list)
+
+
+class Search:
+    """One search over requests whose windows interact.
+
+    Parameters
+    ----------
+    case : Case
+    budget : Budget
+    seed : int
+    formulation : {"cp-sat", "milp"}
+        The program over all requests.
+    solver : str
+        Of the linear formulation: any that PuLP knows by name.
+    relaxed, neighbours : bool
+        Whether to bound by the relaxation, and to improve plans in neighbourhoods.
+    symmetric : bool
+        Leave machines that are alike interchangeable.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        budget: Budget,
+        seed: int = 0,
+        formulation: Formulation = "cp-sat",
+        solver: str = "HiGHS",
+        *,
+        relaxed: bool = True,
+        neighbours: bool = True,
+        whole: bool = True,
+        symmetric: bool = False,
+    ) -> None:
+        self.case, self.budget, self.seed = case, budget, seed
+        self.formulation, self.solver = formulation, solver
+        self.relaxed, self.neighbours, self.whole = relaxed, neighbours, whole
+        self.symmetric = symmetric
+        self.found = Found({})
+        self._scales: dict[str, bool] = {"machines": True}
+
+    @cached_property
+    def least(self) -> machines.Fewest:
+        """The fewest machines that hold everything."""
+        return machines.fewest(self.case, self.budget.left(1 / 2), self.seed)
+
+    def run(self, hint: Held) -> Found:
+        """Search until all levels are proven, or time is up."""
+        self.found.held = raised(self.case, hint)
+        try:
+            if "machines" in self.case.levels and self.least.held is not None:
+                self._take(self.least.held)
+            for level in self.case.levels:
+                self._prove(level)
+                if self.found.proven < len(self.found.bounds):
+                    break
+        except TimeoutError:
+            pass
+        if len(self.found.bounds) == self.found.proven < len(self.case.levels):
+            level = self.case.levels[self.found.proven]
+            self.found.bounds.append(trivial(self.case, level))
+            self.found.proofs.append("all that could be accepted")
+        return self.found
+
+    @property
+    def value(self) -> Fraction:
+        """The level that is searched for, of the best plan."""
+        return key_of(self.case, self.found.held)[self.found.proven]
+
+    def _prove(self, level: str) -> None:
+        """Prove a level, or bound it: by the relaxation, neighbourhoods, the whole program."""
+        bounds = [(trivial(self.case, level), "all that could be accepted")]
+        try:
+            if level == "machines":
+                bounds.append(self._by_bins())
+            elif self.relaxed and not self._meets(bounds):
+                bounds.append(self._by_relaxation(level))
+            tiny = self.whole and len(self.case.wishes) <= _TINY
+            if self.neighbours and not tiny and not self._meets(bounds):
+                self._by_neighbourhoods(bounds)
+            if self.whole and not self._meets(bounds):
+                bounds.append(self._by_program(level))
+        except TimeoutError:
+            pass
+        bound, proof = min(bounds, key=lambda one: one[0])
+        value = self.value
+        if value > bound:
+            raise SolverError(f"a plan is worth {value}, but its bound is {bound}: {proof}")
+        self.found.bounds.append(bound)
+        self.found.proofs.append(proof)
+        if self._met(level, value, bound):
+            self.found.proven += 1
+
+    def _meets(self, bounds: Sequence[tuple[Fraction, str]]) -> bool:
+        """Tell whether a level is proven as well as was asked for."""
+        gap, bound = exact(self.budget.limits.gap), min(bounds)[0]
+        level = self.case.levels[self.found.proven]
+        return self._met(level, self.value, bound) or bound - self.value <= gap * abs(self.value)
+
+    def _met(self, level: str, value: Fraction, bound: Fraction) -> bool:
+        """Tell whether a bound is met, but for the rounding of its coefficients."""
+        return value == bound or (not self._exact(level) and bound - value <= _MET * abs(value))
+
+    def _exact(self, level: str) -> bool:
+        if level not in self._scales:
+            self._scales[level] = Scale.of(self.case, level).exact
+        return self._scales[level]
+
+    def _pinned(self) -> list[tuple[str, Fraction]]:
+        levels = self.case.levels[: self.found.proven]
+        return list(zip(levels, key_of(self.case, self.found.held), strict=False))
+
+    def _by_relaxation(self, level: str) -> tuple[Fraction, str]:
+        limits = self.budget.left(1 / 4)
+        case, pinned = self.case, self._pinned()
+        found = pooled.upper_bound(
+            case, level, limits, known=self.value, pinned=pinned, seed=self.seed
+        )
+        plural = "s" * (found.subproblems != 1)
+        proof = f"machines as one, in fractions over {found.subproblems} subproblem{plural}"
+        if found.worth is None:
+            raise SolverError("the relaxation refutes a plan that was found")
+        if found.shares:
+            self._take(raised(case, placed(case, found.accepted, found.shares)))
+        return found.worth, proof
+
+    def _by_bins(self) -> tuple[Fraction, str]:
+        """Bound the machines of a plan that accepts all that could be; others may have fewer."""
+        if len(self.found.held) < len(self.case.jobs):
+            return trivial(self.case, "machines"), "nothing"
+        return -Fraction(self.least.bound), self.least.proof
+
+    def _by_neighbourhoods(self, bounds: Sequence[tuple[Fraction, str]]) -> None:
+        timed = self.budget.limits.time_s is not None
+        share = 0.15 if len(self.case.wishes) <= _SMALL and self.whole else 1.0
+        budget = Budget(self.budget.left(share))
+        search = Neighbourhood(self.case, self.found.held, budget, self.seed)
+        try:
+            search.sweep()
+            rounds = idle = 0
+            patience = _IDLE * len(self.case.wishes) if timed else _ROUNDS
+            while not self._meets(bounds) and idle < patience and (timed or rounds < _ROUNDS):
+                rounds, idle = rounds + 1, idle + 1
+                if search.wander(1):
+                    idle = 0
+                self._take(search.held)
+        except TimeoutError:
+            pass
+        self._take(search.held)
+
+    def _by_program(self, level: str) -> tuple[Fraction, str]:
+        if self.formulation == "milp":
+            return self._by_linear(level)
+        scale = Scale.of(self.case, level)
+        model = PackingModel(self.case, symmetric=self.symmetric)
+        model.add_pooled()
+        for one, value in self._pinned():
+            self._pin(model, one, value)
+        worth = model.worth(scale)
+        model.model.maximize(worth)
+        model.hint(self.found.held)
+        outcome = model.solve(self.budget.left(), self.seed)
+        if outcome.status is Status.INFEASIBLE:
+            raise SolverError("CP-SAT refutes a plan that was found")
+        if outcome.bound is None:
+            raise TimeoutError
+        self._take(model.held(outcome))
+        rounded = "" if scale.exact else ", coefficients rounded up"
+        bound = Fraction(outcome.bound, scale.factor) + _offset(self.case, level)
+        return bound, f"{cpsat.NAME}, in whole numbers{rounded}"
+
+    def _pin(self, model: PackingModel, level: str, value: Fraction) -> None:
+        """Ask for plans that are as good on a level."""
+        scale = Scale.of(self.case, level)
+        least = value - _offset(self.case, level)
+        model.model.add(model.worth(scale) >= int(least * scale.factor))
+
+    def _by_linear(self, level: str) -> tuple[Fraction, str]:
+        model = linear.LinearModel(self.case, symmetric=self.symmetric)
+        for one, value in self._pinned():
+            model.require(one, value - _offset(self.case, one))
+        outcome = model.maximise(level, self.budget.left(), self.solver, self.seed)
+        if outcome.status is Status.INFEASIBLE:
+            raise SolverError(f"{outcome.solver} refutes a plan that was found")
+        if outcome.assignment:
+            held = model.held(outcome)
+            if held is not None:
+                self._take(held)
+        if outcome.bound is None:
+            raise TimeoutError
+        bound = exact(outcome.bound) + _offset(self.case, level)
+        bound = linear.tidy(self.case, level, bound, _CARE)
+        if abs(bound - self.value) <= _CARE * max(Fraction(1), abs(bound)):
+            bound = self.value
+        return bound, f"the word of {outcome.solver}, in floats"
+
+    def _take(self, held: Held) -> None:
+        """Take a plan if it is better, first levels first."""
+        if key_of(self.case, held) > key_of(self.case, self.found.held):
+            self.found.held = dict(held)
+
+
+def trivial(case: Case, level: str) -> Fraction:
+    """Return what a level would be if all that could be accepted alone were, at its best."""
+    if level == "machines":
+        return Fraction(0)
+    if level != "benefit":
+        everything = sum((case.weight(level, k) for k in range(len(case.wishes))), Fraction(0))
+        return signed(level, case.value(level, everything))
+    return sum(
+        (case.weight(level, job.wish) * max(p.best for p in job.pieces) for job in case.jobs),
+        Fraction(0),
+    )
+
+
+def _offset(case: Case, level: str) -> Fraction:
+    """Return a level, such that more is better, of a plan that accepts nothing."""
+    return Fraction(0) if level == "machines" else signed(level, case.value(level, Fraction(0)))
+
+
+def by_spans(case: Case, hint: Held, limits: Limits, seed: int, **options: object) -> Found:
+    """Search where windows interact, span by span; what is proven is put together."""
+    if "machines" in case.levels or not case.wishes:
+        return Search(case, Budget(limits), seed, **options).run(hint)  # type: ignore[arg-type]
+    total = Found({}, proven=len(case.levels))
+    budget = Budget(limits)
+    spans = case.spans()
+    parts: list[tuple[Case, Found]] = []
+    for n, span in enumerate(spans):
+        part = case.within(span, case.free, {})
+        origin = [i for k in span for i in case.wishes[k].jobs]
+        place = {i: q for q, i in enumerate(origin)}
+        own = {place[i]: at for i, at in hint.items() if i in place}
+        jobs = sum(len(case.wishes[k].jobs) for later in spans[n:] for k in later)
+        try:
+            left = budget.left(len(origin) / jobs)
+        except TimeoutError:
+            left = replace(limits, time_s=1e-6)
+        found = Search(part, Budget(left), seed, **options).run(own)  # type: ignore[arg-type]
+        total.held |= {origin[q]: at for q, at in found.held.items()}
+        total.proven = min(total.proven, found.proven)
+        parts.append((part, found))
+    for n, level in enumerate(case.levels[: total.proven + 1]):
+        shift = _offset(case, level) * (len(parts) - 1)
+        total.bounds.append(sum((found.bounds[n] for _, found in parts), Fraction(0)) - shift)
+    total.proofs = list(dict.fromkeys(proof for _, found in parts for proof in found.proofs))
+    return total
