@@ -22,7 +22,7 @@ from dlopt.result import Result, Violation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PROBLEMS = ("iit", "admission", "multistage", "coreservation")
+PROBLEMS = ("iit", "admission", "multistage", "coreservation", "dag", "bag")
 """The problems that have a drawing."""
 
 SUFFIXES = (".svg", ".png", ".pdf")

@@ -1,0 +1,267 @@
+"""The Gantt chart of independent tasks: windows of tasks, then machines site by site."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from dlopt.arithmetic import shown
+from dlopt.errors import NotApplicableError
+from dlopt.plotting.admission import BROKEN
+from dlopt.plotting.grouped import Group, Grouped, axis_of, crossed, time_axis, words
+from dlopt.plotting.looks import FAINT, VERMILLION, Bar, Look, Mark, Row, clean
+from dlopt.problems.bag import Instance, Solution, objective, transfer_times
+from dlopt.problems.bag.data import PRIORITIES
+from dlopt.result import Violation
+
+MOST_WINDOWS = 24
+"""With more tasks than this, they have no row of their own."""
+MOST_NAMED = 200
+"""With more tasks than this, none is named."""
+
+BUSY = Look("busy", "not yet ready", ("#E9E9E9",), "#B4B4B4", "/////", outline=0)
+WINDOW = Look("window", "from release to deadline", ("#E6E6E6",), "#FFFFFF", outline=0.5)
+DROPPED = Look("dropped", "dropped", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
+PLAIN = Look("task", "task", ("#7DB8DC",), "#FFFFFF", outline=0.5)
+CLASSES = (
+    Look("critical", "critical", ("#F2B84B",), "#FFFFFF", outline=0.5),
+    Look("firm", "firm", ("#7DB8DC",), "#FFFFFF", outline=0.5),
+    Look("soft", "soft", ("#C6D67E",), "#FFFFFF", outline=0.5),
+)
+"""In the order of `PRIORITIES`."""
+LATE = Look("late", "late", ("none",), "#5A5A5A", "//", outline=1.0)
+_SENT = "#7A7A7A"
+
+
+def draw(
+    instance: Instance,
+    solution: object,
+    *,
+    title: str | None = None,
+    note: str = "",
+    violations: Sequence[Violation] = (),
+) -> Figure:
+    """Draw the plan of independent tasks.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+        It need not be valid; what names a task or a machine that does not exist is left out.
+    title : str, optional
+        Instead of the name of the instance.
+    note : str, optional
+        What made the plan; it stands under the title.
+    violations : sequence of Violation
+        To be outlined.
+
+    Raises
+    ------
+    NotApplicableError
+        If `solution` is no plan for this problem.
+    """
+    if not isinstance(solution, Solution):
+        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
+    return _Drawing(instance, solution).draw(title, note, violations)
+
+
+class Run(NamedTuple):
+    """A placement in floats; `task` is an index."""
+
+    task: int
+    machine: int
+    start: float
+    end: float
+    late: bool
+
+
+class _Drawing:
+    """One plan on its way to a chart."""
+
+    def __init__(self, instance: Instance, solution: Solution) -> None:
+        self.instance, self.solution = instance, solution
+        self.tasks, self.machines = instance.all_tasks, instance.all_machines
+        number = {task.id: index for index, task in enumerate(self.tasks)}
+        self.runs = [
+            Run(number[one.task], one.machine, float(one.start), float(one.end), one.late)
+            for one in solution.placements
+            if one.task in number and 0 <= one.machine < len(self.machines)
+        ]
+        self.of: dict[int, list[Run]] = defaultdict(list)
+        for run in self.runs:
+            self.of[run.task].append(run)
+        self.due = [
+            None if task.absolute_deadline is None else float(task.absolute_deadline)
+            for task in self.tasks
+        ]
+        self.absent = [index for index in range(len(self.tasks)) if index not in self.of]
+        released = {float(task.release) for task in self.tasks}
+        telling = bool(instance.deadlines) or len(released) > 1
+        self.windows = self.tasks if telling and len(self.tasks) <= MOST_WINDOWS else ()
+        self.sent = {run: self._there(run) for run in self.runs}
+        instants = [instant for run in self.runs for instant in (run.start, run.end)]
+        instants += [*released, *(float(machine.ready) for machine in self.machines)]
+        if len(set(instants)) == 1:  # nothing runs
+            instants += [due for due in self.due if due is not None]
+        span = axis_of(instants, (due for due in self.due if due is not None))
+        heads = [
+            Row(clean(f"task {task.id}", 20), faint=index not in self.of)
+            for index, task in enumerate(self.windows)
+        ]
+        tails = [] if self.windows or not self.absent else [Row("dropped", firm=True, faint=True)]
+        names = [machine.id for machine in self.machines]
+        self.chart = Grouped(heads, names, list(_sites(instance)), span, tails)
+
+    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+        """Fill the chart, kind by kind, and finish it."""
+        chart = self.chart
+        window = WINDOW if self.instance.deadlines else replace(WINDOW, label="from release on")
+        chart.bars(window, self._windows(run=True))
+        chart.bars(DROPPED, self._windows(run=False))
+        chart.bars(BUSY, self._busy())
+        several = len({task.priority for task in self.tasks}) > 1
+        for look, priority in zip(CLASSES, PRIORITIES, strict=True) if several else ():
+            chart.bars(look, self._tasks(priority))
+        if not several:
+            chart.bars(PLAIN, self._tasks(self.tasks[0].priority))
+        self._places()
+        chart.bars(LATE, self._late())
+        chart.bars(BROKEN, self._broken(violations))
+        chart.threads("input", "input under way", self._inputs(), _SENT)
+        deadlines = [
+            Bar(row, due, due)
+            for row, due in enumerate(self.due[: len(self.windows)])
+            if due is not None
+        ]
+        chart.ticks("deadline", "deadline", deadlines, VERMILLION)
+        if not self.windows:
+            self._list_dropped()
+        makespan = self._makespan()
+        if makespan is not None:
+            chart.mark(Mark(makespan, f"makespan {chart.instant(makespan)}"))
+        if title is None:
+            title = self.instance.name or "Independent tasks"
+        subtitle = words(self._words(), len(violations), note)
+        return chart.finish(clean(title), subtitle, time_axis(self.instance.units))
+
+    def _makespan(self) -> float | None:
+        """Return when the last task ends, if that is what counts."""
+        ends = [run.end for run in self.runs if self.instance.without_deadlines]
+        return max(ends, default=None)
+
+    def _there(self, run: Run) -> float:
+        """Return when the input of a task is where it runs."""
+        task, site = self.tasks[run.task], self.machines[run.machine].site
+        if site == task.site:
+            return float(task.release)
+        return float(task.release) + float(
+            transfer_times(self.instance, task.site, task.input)[site]
+        )
+
+    def _windows(self, run: bool) -> Iterator[Bar]:
+        for row, task in enumerate(self.windows):
+            if (row in self.of) is run:
+                due, end = self.due[row], self.chart.span[1]
+                end = end if due is None else min(due, end)
+                yield Bar(row, float(task.release), end, "" if run else "dropped")
+
+    def _busy(self) -> Iterator[Bar]:
+        first = self.chart.span[0]
+        for index, machine in enumerate(self.machines):
+            if machine.ready > first:
+                yield Bar(self.chart.row[index], first, float(machine.ready))
+
+    def _tasks(self, priority: str) -> Iterator[Bar]:
+        """Yield the tasks of a class on their machines, and in their own rows."""
+        named = len(self.runs) <= MOST_NAMED
+        beside = crossed([(run.machine, run.start, run.end) for run in self.runs])
+        for index, run in enumerate(self.runs):
+            task = self.tasks[run.task]
+            if task.priority == priority:
+                # Two names on one place could be read by nobody.
+                name = clean(task.id, 12) if named and index not in beside else ""
+                yield Bar(self.chart.row[run.machine], run.start, run.end, name)
+                if self.windows:
+                    yield Bar(run.task, run.start, run.end)
+
+    def _places(self) -> None:
+        """Write where tasks run into their rows."""
+        last = self._makespan()
+        for run in self.runs if self.windows and len(self.machines) > 1 else ():
+            if len(self.of[run.task]) == 1:
+                lines = [line for line in (self.due[run.task], last) if line is not None]
+                name = clean(self.machines[run.machine].id, 12)
+                self.chart.caption(Bar(run.task, run.start, run.end, name), lines)
+
+    def _late(self) -> Iterator[Bar]:
+        for run in self.runs:
+            if run.late:
+                yield Bar(self.chart.row[run.machine], run.start, run.end)
+                if self.windows:
+                    yield Bar(run.task, run.start, run.end)
+
+    def _inputs(self) -> Iterator[Bar]:
+        """Yield how long the input of tasks that run away from home is under way."""
+        for run, there in self.sent.items():
+            release = float(self.tasks[run.task].release)
+            if there > release:
+                yield Bar(self.chart.row[run.machine], release, there)
+                if self.windows:
+                    yield Bar(run.task, release, there)
+
+    def _list_dropped(self) -> None:
+        """Write which tasks are dropped, as many as there is room for."""
+        if self.absent:
+            names = ", ".join(clean(self.tasks[index].id, 12) for index in self.absent[:60])
+            self.chart.note(len(self.chart.rows) - 1, f"{len(self.absent):,}: {names}")
+
+    def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+        """Yield the violations that have a place: an interval on a machine, or a task that runs."""
+        number = {f"task {task.id}": index for index, task in enumerate(self.tasks)}
+        rows = {
+            f"machine {machine.id}": self.chart.row[index]
+            for index, machine in enumerate(self.machines)
+        }
+        seen = set()
+        for broken in violations:
+            if broken.resource in rows and broken.start is not None and broken.end is not None:
+                seen.add(Bar(rows[broken.resource], float(broken.start), float(broken.end)))
+            for run in self.of.get(number.get(broken.resource, -1), ()):
+                seen.add(Bar(self.chart.row[run.machine], run.start, run.end))
+        yield from sorted(seen)
+
+    def _words(self) -> Iterator[str]:
+        instance, total = self.instance, len(self.tasks)
+        met = {run.task for run in self.runs if not run.late}
+        if not instance.deadlines:
+            yield f"{len(self.of):,} of {total:,} tasks" if self.absent else f"{total:,} tasks"
+            yield f"flowtime {shown(_flowtime(instance, self.solution), 6)}"
+            return
+        yield f"{len(met):,} of {total:,} in time"
+        if len({task.priority for task in self.tasks}) > 1:
+            for priority in PRIORITIES:
+                wanted = [at for at, task in enumerate(self.tasks) if task.priority == priority]
+                if wanted:
+                    yield f"{len(met.intersection(wanted)):,} of {len(wanted):,} {priority}"
+        late = {run.task for run in self.runs if run.late}
+        if late:
+            yield f"{len(late):,} late"
+        if self.absent:
+            yield f"{len(self.absent):,} dropped"
+
+
+def _flowtime(instance: Instance, solution: Solution) -> float:
+    return float(objective(instance, solution, "flowtime"))  # type: ignore[arg-type]
+
+
+def _sites(instance: Instance) -> Iterator[Group]:
+    """Yield the machines site by site; the only site has no name."""
+    machines = instance.all_machines
+    several = len({machine.site for machine in machines}) > 1 or len(instance.sites) > 1
+    for index, site in enumerate(instance.sites):
+        here = [at for at, machine in enumerate(machines) if machine.site == index]
+        yield Group(f"site {site.id}" if several else "", here)

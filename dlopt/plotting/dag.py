@@ -1,0 +1,310 @@
+"""The Gantt chart of task graphs, with what holds up the plan; small graphs stand below it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+
+from dlopt.arithmetic import SOLVER, shown
+from dlopt.errors import NotApplicableError
+from dlopt.plotting.admission import BROKEN
+from dlopt.plotting.coreservation import SHARE
+from dlopt.plotting.critical import Chain, Run, critical_path, runs_of
+from dlopt.plotting.graphs import CRITICAL, GraphPanel
+from dlopt.plotting.grouped import Group, Grouped, axis_of, crossed, time_axis, words
+from dlopt.plotting.looks import INK, VERMILLION, Bar, Look, Mark, Row, clean
+from dlopt.problems.dag import Instance, Paths, Solution, completions
+from dlopt.result import Violation
+
+MOST_GRAPHS = 12
+"""With more graphs than this, they have no row of their own."""
+MOST_NAMED = 200
+"""With more tasks than this, none is named."""
+MOST_ARROWS = 40
+"""With more transfers than this, only those of the critical path are drawn."""
+
+TASK = Look("task", "task", SHARE.faces, "#FFFFFF", outline=0.5)
+TASKS = replace(TASK, label="task, one colour a graph")
+NO_TIME = Look("no-time", "task that takes no time", (INK,), INK, outline=1.0)
+GRAPH = Look("graph", "graph from arrival to completion", SHARE.faces, "#FFFFFF", outline=0.5)
+CHAIN = Look("critical", "critical path", ("none",), CRITICAL, outline=1.4)
+_SENT = "#7A7A7A"
+
+_RESOURCE = re.compile(r"(?:(?:task|edge \d+ ->) (\d+) of )?graph (\d+)|machine (\d+)")
+
+
+def draw(
+    instance: Instance,
+    solution: object,
+    *,
+    title: str | None = None,
+    note: str = "",
+    violations: Sequence[Violation] = (),
+) -> Figure:
+    """Draw the plan of task graphs.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+        It need not be valid; what names a task or a machine that does not exist, or a machine
+        that cannot run the task, is left out.
+    title : str, optional
+        Instead of the name of the instance.
+    note : str, optional
+        What made the plan; it stands under the title.
+    violations : sequence of Violation
+        To be outlined.
+
+    Raises
+    ------
+    NotApplicableError
+        If `solution` is no plan for this problem, or places nothing that can be drawn.
+    """
+    if not isinstance(solution, Solution):
+        raise NotApplicableError(f"a {type(solution).__name__} is no plan of {instance.problem}")
+    runs = runs_of(instance, solution)
+    if not runs:
+        raise NotApplicableError("no plan to draw: it places no task")
+    return _Drawing(instance, solution, runs).draw(title, note, violations)
+
+
+class _Drawing:
+    """One plan on its way to a chart."""
+
+    def __init__(self, instance: Instance, solution: Solution, runs: list[Run]) -> None:
+        self.instance, self.solution, self.runs = instance, solution, runs
+        self.paths = Paths(instance.network, instance.machines, float)
+        self.known: dict[tuple[int, int], list[Run]] = defaultdict(list)
+        for run in runs:
+            self.known[run.graph, run.task].append(run)
+        self.done = [float(instant) for instant in completions(instance, solution)]
+        self.makespan = max(self.done)
+        chain = critical_path(instance, runs)
+        assert chain is not None  # something runs
+        self.chain: Chain = chain
+        graphs = instance.graphs
+        self.due = [
+            None if graph.absolute_deadline is None else float(graph.absolute_deadline)
+            for graph in graphs
+        ]
+        self.rows = graphs if 1 < len(graphs) <= MOST_GRAPHS else ()
+        instants = [instant for run in runs for instant in (run.start, run.end)]
+        instants += [float(graph.arrival) for graph in graphs] + self.done
+        span = axis_of(instants, (due for due in self.due if due is not None))
+        heads = [Row(clean(f"graph {graph.id}", 20)) for graph in self.rows]
+        names = [machine.id for machine in instance.machines]
+        self.chart = Grouped(heads, names, list(_lans(instance)), span)
+        self.transfers = list(self._transfers())
+        critical = chain.edges
+        self.bold = [
+            (source, target, there)
+            for source, target, there in self.transfers
+            if (source.graph, source.task, target.task) in critical
+        ]
+
+    def draw(self, title: str | None, note: str, violations: Sequence[Violation]) -> Figure:
+        """Fill the chart, kind by kind, and finish it; small graphs come below."""
+        chart = self.chart
+        faces = TASK.faces[: len(self.instance.graphs)]
+        graphs = list(self._graphs())
+        chart.bars(replace(GRAPH, faces=faces), (bar._replace(text="") for bar in graphs))
+        for bar in graphs:
+            due = self.due[bar.row]
+            chart.caption(bar, [self.makespan] if due is None else [self.makespan, due])
+        tasks = TASKS if len(self.instance.graphs) > 1 else TASK
+        chart.bars(replace(tasks, faces=faces), self._tasks())
+        chart.bars(NO_TIME, (self._bar(run) for run in self.runs if run.end == run.start))
+        # Strong outlines of many short bars would leave nothing to see of them.
+        outline = CHAIN.outline if len(self.runs) <= MOST_NAMED else 0.6
+        chain = replace(CHAIN, outline=outline)
+        chart.bars(chain, (self._bar(run) for run in self.chain.runs))
+        chart.bars(BROKEN, self._broken(violations))
+        self._arrows()
+        chart.threads("gateway", "input or output under way", self._ways(), _SENT)
+        deadlines = [
+            Bar(row, due, due)
+            for row, due in enumerate(self.due[: len(self.rows)])
+            if due is not None
+        ]
+        chart.ticks("deadline", "deadline", deadlines, VERMILLION)
+        for mark in self._marks():
+            chart.mark(mark)
+        if title is None:
+            title = self.instance.name or "Task graphs"
+        subtitle = words(self._words(), len(violations), note)
+        figure = chart.finish(clean(title), subtitle, time_axis(self.instance.units))
+        panel = GraphPanel(self.instance, self.chain.edges, self._critical(), TASK.faces)
+        if panel.fits:
+            panel.below(figure, chart.left, chart.foot)
+        return figure
+
+    def _critical(self) -> set[tuple[int, int]]:
+        return {(run.graph, run.task) for run in self.chain.runs}
+
+    def _bar(self, run: Run, text: str = "") -> Bar:
+        return Bar(self.chart.row[run.machine], run.start, run.end, text, run.graph)
+
+    def _tasks(self) -> Iterator[Bar]:
+        graphs, named = self.instance.graphs, len(self.runs) <= MOST_NAMED
+        beside = crossed([(run.machine, run.start, run.end) for run in self.runs])
+        for index, run in enumerate(self.runs):
+            if run.end > run.start:
+                # Two names on one place could be read by nobody.
+                alone = named and index not in beside
+                name = clean(graphs[run.graph].tasks[run.task].id, 12) if alone else ""
+                yield self._bar(run, name)
+
+    def _graphs(self) -> Iterator[Bar]:
+        for at, graph in enumerate(self.rows):
+            text = f"complete {self.chart.instant(self.done[at])}"
+            due = self.due[at]
+            if due is not None and self.done[at] > due:
+                text += f", {self.chart.instant(self.done[at] - due)} late"
+            yield Bar(at, float(graph.arrival), self.done[at], text, at)
+
+    def _transfers(self) -> Iterator[tuple[Run, Run, float]]:
+        """Yield what is sent from a machine to another: from, to, when it is there."""
+        for at, graph in enumerate(self.instance.graphs):
+            for edge in graph.edges:
+                sources, targets = self.known[at, edge.source], self.known[at, edge.target]
+                if sources and targets:
+                    source, target = sources[0], targets[0]
+                    sent = self.paths.transfer(edge.data, source.machine, target.machine)
+                    if source.machine != target.machine or sent > 0:
+                        yield source, target, source.end + float(sent)
+
+    def _arrows(self) -> None:
+        """Draw what is sent if it is little, else what the critical path waits for."""
+        few = len(self.transfers) <= MOST_ARROWS
+        for source, target, there in self.transfers if few else self.bold:
+            self._arrow(source, target, there, (source, target, there) in self.bold)
+        others = len(self.transfers) - len(self.bold)
+        if few and others:
+            self.chart.explain("transfer", _SENT, 0.7)
+        if self.bold:
+            told = "" if few or not others else f"; {others:,} others not drawn"
+            self.chart.explain(f"transfer on the critical path{told}", CRITICAL, 1.3)
+
+    def _arrow(self, source: Run, target: Run, there: float, bold: bool) -> None:
+        """Draw an arrow from the bar of one task to the row of another, beside what runs there."""
+        chart = self.chart
+        one, other = chart.row[source.machine], chart.row[target.machine]
+        if one == other:
+            low = float(chart.bottoms[one] - chart.gaps[one] / 4)
+            ends = (source.end, low), (there, low)
+        else:
+            first = chart.bottoms[one] - chart.gaps[one] / 2
+            last = chart.tops[other] + chart.gaps[other] / 2
+            if other < one:
+                first = chart.tops[one] + chart.gaps[one] / 2
+                last = chart.bottoms[other] - chart.gaps[other] / 2
+            ends = (source.end, float(first)), (there, float(last))
+        strong = bold and len(self.runs) <= MOST_NAMED
+        chart.axes.add_patch(
+            FancyArrowPatch(
+                *ends,
+                arrowstyle="-|>",
+                mutation_scale=7 if strong else 5,
+                shrinkA=0,
+                shrinkB=0,
+                color=CRITICAL if bold else _SENT,
+                linewidth=1.3 if strong else 0.7,
+                # Over the bars what matters, under them what would cross them out.
+                zorder=1.7 if bold else 0.9,
+                gid="critical-transfer" if bold else "transfer",
+            )
+        )
+
+    def _ways(self) -> Iterator[Bar]:
+        """Yield the time that input and output of graphs with a home take."""
+        row = self.chart.row
+        for at, graph in enumerate(self.instance.graphs):
+            if graph.lan is None:
+                continue
+            for tasks, inward in ((graph.entries, True), (graph.exits, False)):
+                for run in (run for task in tasks for run in self.known[at, task][:1]):
+                    way = self.paths.inbound if inward else self.paths.outbound
+                    latency, unit = (
+                        way(graph.lan, run.machine) if inward else way(run.machine, graph.lan)
+                    )
+                    start = float(graph.arrival) if inward else run.end
+                    size = graph.input if inward else graph.output
+                    end = start + float(latency + float(size) * unit)
+                    if end > start:
+                        yield Bar(row[run.machine], start, end)
+
+    def _marks(self) -> Iterator[Mark]:
+        yield Mark(self.makespan, f"makespan {self.chart.instant(self.makespan)}")
+        if len(self.due) == 1 and self.due[0] is not None:
+            due = self.due[0]
+            beyond = " \N{RIGHTWARDS ARROW}" if due > self.chart.span[1] else ""
+            text = f"deadline {self.chart.instant(due)}{beyond}"
+            yield Mark(due, text, VERMILLION, dashed=True)
+
+    def _broken(self, violations: Iterable[Violation]) -> Iterator[Bar]:
+        """Yield the violations that have a place: an interval on a machine, a task, or a graph.
+
+        Those of tasks are outlined with the task, and with the time it starts too early by.
+        """
+        seen = set()
+        for broken in violations:
+            found = _RESOURCE.fullmatch(broken.resource)
+            if found is None:
+                continue
+            task, graph, machine = (None if part is None else int(part) for part in found.groups())
+            start, end = broken.start, broken.end
+            if machine in self.chart.row and start is not None and end is not None:
+                assert machine is not None
+                seen.add(Bar(self.chart.row[machine], float(start), float(end)))
+            elif graph is not None and task is None and graph < len(self.rows):
+                seen.add(Bar(graph, float(self.rows[graph].arrival), self.done[graph]))
+            elif task is not None and graph is not None:
+                for run in self.known[graph, task]:
+                    last = run.end if end is None else max(run.end, float(end))
+                    seen.add(Bar(self.chart.row[run.machine], run.start, last))
+        yield from sorted(seen)
+
+    def _words(self) -> Iterator[str]:
+        instance, chain = self.instance, self.chain
+        total = sum(len(graph.tasks) for graph in instance.graphs)
+        if len(self.known_tasks()) < total:
+            yield f"{len(self.known_tasks()):,} of {total:,} tasks"
+        else:
+            yield f"{total:,} task{'s' * (total > 1)}"
+        late = sum(
+            due is not None and end > due for due, end in zip(self.due, self.done, strict=True)
+        )
+        if instance.absolute_deadlines is not None:
+            yield (
+                f"{late:,} of {len(self.due):,} graphs late"
+                if len(self.due) > 1
+                else ("late" if late else "in time")
+            )
+        spent = [(chain.running, "running"), (chain.sending, "sending"), (chain.idle, "idle")]
+        told = [f"{shown(time, 4)} {word}" for time, word in spent if time > SOLVER * self.makespan]
+        begin = chain.runs[0].start if not chain.causes else chain.causes[0].left
+        if begin > SOLVER * self.makespan:
+            told.insert(0, f"from {self.chart.instant(begin)} on")
+        yield "critical path: " + ", ".join(told or ["takes no time"])
+        if len(self.transfers) > MOST_ARROWS and not self.bold:
+            yield f"{len(self.transfers):,} transfers not drawn"
+
+    def known_tasks(self) -> list[tuple[int, int]]:
+        """Return the tasks that run."""
+        return [task for task, runs in self.known.items() if runs]
+
+
+def _lans(instance: Instance) -> Iterator[Group]:
+    """Yield the machines LAN by LAN."""
+    lans: dict[int | None, list[int]] = defaultdict(list)
+    for index, machine in enumerate(instance.machines):
+        lans[machine.lan].append(index)
+    for lan, machines in sorted(lans.items(), key=lambda item: -1 if item[0] is None else item[0]):
+        name = "" if lan is None else instance.network.lans[lan].id or str(lan)
+        yield Group(f"LAN {name}" if name else "", machines)
