@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dlopt.simulation.grid.sweep import Case, Row
 
 _SWEPT = ("variant", "tasks", "interval", "failure_rate", "queue_size")
+_NO_EDGE = 1000
 _MEASURES = ("met_ratio", "response", "external", "internal", "utilization", "resent")
 
 
@@ -121,6 +122,7 @@ def grid(
         return
     if rows_to is not None:
         raise NotApplicableError("--rows does not go with --file")
+    shown_in = _window(window)
     needs_trace = check or optimum is not None or plot_to is not None
     run = cases[0].run(keep_trace=needs_trace) if file is None else _of_file(file, cases, swept)
     standing = None
@@ -139,7 +141,7 @@ def grid(
         from dlopt.plotting.grid import plot_trace
 
         assert run.instance is not None and run.trace is not None
-        plot_trace(run.instance, run.trace, plot_to, window=_window(window))
+        plot_trace(run.instance, run.trace, plot_to, window=shown_in)
     for violation in broken[:20]:
         err.print(str(violation), markup=False)
     if check:
@@ -188,7 +190,7 @@ def _cases(
 def _listed(name: str, text: str) -> list[Any]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
-        raise NotApplicableError(f"--{name.replace('_', '-')}s names nothing")
+        raise NotApplicableError(f"--{name.replace('_', '-').removesuffix('s')}s names nothing")
     return words if name == "variant" else [number(word) for word in words]
 
 
@@ -295,7 +297,11 @@ def _many(
     if as_json:
         print_json({"rows": [row.to_data() for row in rows]})
     else:
-        out.print(_table(rows))
+        table = _table(rows)
+        if not out.is_terminal:  # a file has no edge
+            options = out.options.update(max_width=_NO_EDGE)
+            out.width = max(out.width, out.measure(table, options=options).maximum)
+        out.print(table)
     if plot_to is not None:
         _draw(rows, plot_to)
 

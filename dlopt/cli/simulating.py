@@ -15,6 +15,7 @@ import typer
 from dlopt.cli import outcome_tables, pictures
 from dlopt.cli.console import Exit, err, out, print_json
 from dlopt.cli.feedback import WithFeedback, feedback
+from dlopt.cli.grid import grid
 from dlopt.cli.making import number
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
 from dlopt.errors import NotApplicableError
@@ -30,6 +31,7 @@ app = typer.Typer(
     help="Run streams of tasks.",
 )
 app.command()(feedback)
+app.command()(grid)
 
 _NO_EDGE = 1000
 _Progress = Callable[[int, int], None]

@@ -100,16 +100,27 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
     "received undecided": ({"received-before-input"}, with_course(decided=None, received=9)),
     "never received": ({"sent-before-ready"}, with_course(decided=None, received=None)),
     "home early": ({"returned-before-results"}, with_course(returned=26)),
-    "dropped": ({"task-missing", "returned-before-results"}, with_runs(FIRST, trace=with_course(
-        returned=9))),
+    "dropped": (
+        {"task-missing", "returned-before-results"},
+        with_runs(FIRST, trace=with_course(returned=9)),
+    ),
     "dropped first": ({"task-missing", "sent-before-ready"}, with_runs(SECOND)),
-    "done twice": ({"completed-twice"}, with_runs(
-        FIRST, replace(FIRST, sent=16, start=17, end=19, known=21, freed=21), SECOND)),
-    "where it cannot run": ({"cannot-run"}, second(machine=1, start=19, end=21, known=24,
-                                                   freed=24)),
-    "in the other LAN": ({"wrong-lan"}, with_runs(
-        FIRST, replace(SECOND, machine=2, start=25, end=28, known=40, freed=40),
-        trace=with_course(returned=40))),
+    "done twice": (
+        {"completed-twice"},
+        with_runs(FIRST, replace(FIRST, sent=16, start=17, end=19, known=21, freed=21), SECOND),
+    ),
+    "where it cannot run": (
+        {"cannot-run"},
+        second(machine=1, start=19, end=21, known=24, freed=24),
+    ),
+    "in the other LAN": (
+        {"wrong-lan"},
+        with_runs(
+            FIRST,
+            replace(SECOND, machine=2, start=25, end=28, known=40, freed=40),
+            trace=with_course(returned=40),
+        ),
+    ),
     "sent before received": ({"sent-before-ready"}, first(sent=F(21, 2))),
     "sent before a result": ({"sent-before-ready"}, second(sent=15)),
     "starts before data": ({"starts-before-data"}, second(start=19, end=22)),
@@ -117,22 +128,53 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
     "too short": ({"duration"}, second(end=22)),
     "too long": ({"duration"}, first(end=F(29, 2), known=F(33, 2), freed=F(33, 2))),
     "known early": ({"known-before-result"}, first(known=15, freed=15)),
-    "sent while held": ({"sent-twice"}, failed(runs=(
-        replace(LOST, freed=16), AGAIN, LATER), presumed=())),
-    "sent though never freed": ({"sent-twice"}, failed(runs=(
-        Run(0, 0, 1, 11, "unfinished"), AGAIN, LATER), presumed=())),
+    "sent while held": (
+        {"sent-twice"},
+        failed(runs=(replace(LOST, freed=16), AGAIN, LATER), presumed=()),
+    ),
+    "sent though never freed": (
+        {"sent-twice"},
+        failed(runs=(Run(0, 0, 1, 11, "unfinished"), AGAIN, LATER), presumed=()),
+    ),
     "starts while down": ({"node-down"}, failed(down=(DOWN, Outage(1, 16, 17)))),
     "survives": ({"failure-survived"}, failed(down=(DOWN, Outage(1, 17)))),
     "down for ever": ({"node-down"}, failed(down=(Outage(1, 13),))),
     "lost without": ({"lost-without-failure"}, failed(down=())),
-    "lost before it failed": ({"lost-without-failure", "failure-survived"}, failed(
-        down=(Outage(1, F(25, 2), 15),))),
-    "waits and is lost without": ({"lost-without-failure"}, failed(
-        runs=(replace(LOST, start=None, end=None), AGAIN, LATER), down=(Outage(1, 5, 10),))),
+    "lost before it failed": (
+        {"lost-without-failure", "failure-survived"},
+        failed(down=(Outage(1, F(25, 2), 15),)),
+    ),
+    "waits and is lost without": (
+        {"lost-without-failure"},
+        failed(runs=(replace(LOST, start=None, end=None), AGAIN, LATER), down=(Outage(1, 5, 10),)),
+    ),
     "presumed without cause": ({"presumed-without-cause"}, failed(presumed=(Outage(0, 5, 6),))),
-    "sent to the dead": ({"sent-to-presumed-dead", "starts-on-presumed-dead"}, failed(
-        runs=(LOST, replace(AGAIN, sent=F(31, 2), start=F(33, 2), end=F(37, 2)), LATER),
-        presumed=(Outage(1, 15, 18),))),
+    "sent to the dead": (
+        {"sent-to-presumed-dead", "starts-on-presumed-dead"},
+        failed(
+            runs=(
+                LOST,
+                replace(
+                    AGAIN,
+                    sent=F(31, 2),
+                    start=F(33, 2),
+                    end=F(37, 2),
+                    known=F(41, 2),
+                    freed=F(41, 2),
+                ),
+                replace(
+                    LATER,
+                    sent=F(41, 2),
+                    start=F(47, 2),
+                    end=F(53, 2),
+                    known=F(61, 2),
+                    freed=F(61, 2),
+                ),
+            ),
+            courses=(replace(HOME, returned=31),),
+            presumed=(Outage(1, 15, 18),),
+        ),
+    ),
     "for ever": ({"starts-on-presumed-dead"}, failed(presumed=(Outage(1, 15),))),
 }
 
@@ -165,8 +207,11 @@ def test_a_run_has_the_instants_of_its_fate(changes: dict[str, Any]) -> None:
     assert "incoherent-run" in kinds(ONE, first(**changes))
 
 
-TWO = Instance(MACHINES, (replace(GRAPH, tasks=(Task("s", 4), Task("t", 4)), edges=(), input=0,
-                                  output=0),), NETWORK)
+TWO = Instance(
+    MACHINES,
+    (replace(GRAPH, tasks=(Task("s", 4), Task("t", 4)), edges=(), input=0, output=0),),
+    NETWORK,
+)
 UNDER = Run(0, 0, 1, 11, "done", 11, 13, 13, 13)
 OVER = Run(0, 1, 1, 11, "done", 13, 15, 15, 15)
 PAIR = Trace((replace(HOME, returned=15),), (UNDER, OVER))
@@ -196,8 +241,13 @@ def test_failures_must_have_happened() -> None:
 
 def test_data_that_stays_on_a_machine_need_not_travel() -> None:
     free = replace(NETWORK, same_machine="zero")
-    graph = replace(GRAPH, tasks=(Task("s", 4), Task("t", 4), Task("u", 4)),
-                    edges=(Edge(0, 2, data=8), Edge(1, 2, data=4)), input=0, output=0)
+    graph = replace(
+        GRAPH,
+        tasks=(Task("s", 4), Task("t", 4), Task("u", 4)),
+        edges=(Edge(0, 2, data=8), Edge(1, 2, data=4)),
+        input=0,
+        output=0,
+    )
     instance = Instance(MACHINES, (graph,), free)
     one = Run(0, 0, 1, 11, "done", 11, 13, 15, 15)
     other = Run(0, 1, 1, 11, "done", 13, 15, 16, 16)
@@ -237,32 +287,45 @@ def test_slowdown_and_tolerance_allow_what_they_say() -> None:
     early = second(start=20 - F(1, 10**9))
     assert kinds(ONE, early) == {"starts-before-data", "duration"}
     assert kinds(ONE, early, tolerance=1e-9) == set()
-    ends_with_failure = failed(
-        runs=(LOST, replace(AGAIN), LATER), down=(DOWN, Outage(1, 18, 19))
-    )
+    close = replace(OVER, start=13 - F(1, 10**9), end=15 - F(1, 10**9))
+    assert kinds(TWO, with_runs(UNDER, close, trace=PAIR)) == {"machine-overlap"}
+    assert kinds(TWO, with_runs(UNDER, close, trace=PAIR), tolerance=1e-9) == set()
+    ends_with_failure = failed(runs=(LOST, replace(AGAIN), LATER), down=(DOWN, Outage(1, 18, 19)))
     assert kinds(ONE, ends_with_failure) == set()
     instant = Instance(MACHINES, (Graph("g", (Task("s", 0),), lan=0),), NETWORK)
     nothing = Run(0, 0, 1, 0, "lost", 0, 0, None, 0)
     explained = Trace((Course(0, 0, 0, 0, reason="failed"),), (nothing,), (Outage(1, 0, 0),))
     assert kinds(instant, explained) == set()
+    assert kinds(instant, replace(explained, down=(Outage(1, 0, 1),))) == set()
 
 
 def test_what_is_given_up_is_explained() -> None:
     unfinished = Run(0, 0, 1, 11, "unfinished", 12)
     withdrawn = Run(0, 0, 1, 11, "withdrawn", 12, 13, None, 13)
-    for run in (unfinished, withdrawn, replace(withdrawn, start=None, end=None),
-                replace(withdrawn, fate="pulled-back", start=None, end=None),
-                replace(FIRST, fate="ignored")):
+    for run in (
+        unfinished,
+        withdrawn,
+        replace(withdrawn, start=None, end=None),
+        replace(withdrawn, fate="pulled-back", start=None, end=None),
+        replace(FIRST, fate="ignored"),
+    ):
         course = replace(HOME, returned=None, reason="stopped")
         assert kinds(ONE, Trace((course,), (run,))) == set()
-    assert kinds(ONE, Trace((replace(HOME, returned=None, reason="stopped"),),
-                            (unfinished,), (Outage(1, 13),))) == {"failure-survived"}
+    assert kinds(
+        ONE,
+        Trace((replace(HOME, returned=None, reason="stopped"),), (unfinished,), (Outage(1, 13),)),
+    ) == {"failure-survived"}
 
 
 def test_every_kind_is_shown() -> None:
     shown = set().union(*(wanted for wanted, _ in WRONG.values()))
-    elsewhere = {"incoherent-run", "queue-overflow", "machine-overlap", "not-first-in-first-out",
-                 "failure-ignored"}
+    elsewhere = {
+        "incoherent-run",
+        "queue-overflow",
+        "machine-overlap",
+        "not-first-in-first-out",
+        "failure-ignored",
+    }
     assert shown | elsewhere == set(EXECUTED_KINDS)
 
 
@@ -281,5 +344,3 @@ def test_an_outage_does_not_end_before_it_begins() -> None:
 
 def test_records_go_through_json() -> None:
     assert Trace.from_data(FAILED.to_data()) == FAILED
-
-

@@ -1,0 +1,49 @@
+"""A grid of LANs: task graphs arrive, LANs bid for them, nodes run their subtasks and fail.
+
+`simulate_grid` runs tasks over a grid that is drawn, read from a file, or the machines of a dag
+instance; its trace can be held against `dlopt.problems.dag.executed.violations_executed`.
+
+Source: Chen 2001, with the printed slips as options of a `Policy`.
+"""
+
+from dlopt.simulation.grid.external import Credibility
+from dlopt.simulation.grid.meter import Tally
+from dlopt.simulation.grid.policy import CALM, LITERAL, SLIPS, Hazards, Policy, variant
+from dlopt.simulation.grid.run import Fate, GridRun, Outcome, simulate_grid
+from dlopt.simulation.grid.topology import (
+    TOPOLOGIES,
+    Built,
+    Grid,
+    Node,
+    Router,
+    Site,
+    Wire,
+    read_grid,
+    write_grid,
+)
+from dlopt.simulation.grid.workload import Workload
+
+__all__ = [
+    "CALM",
+    "LITERAL",
+    "SLIPS",
+    "TOPOLOGIES",
+    "Built",
+    "Credibility",
+    "Fate",
+    "Grid",
+    "GridRun",
+    "Hazards",
+    "Node",
+    "Outcome",
+    "Policy",
+    "Router",
+    "Site",
+    "Tally",
+    "Wire",
+    "Workload",
+    "read_grid",
+    "simulate_grid",
+    "variant",
+    "write_grid",
+]

@@ -1,0 +1,251 @@
+"""Many simulations of a grid: rows of a table, spread over processes, kept in a file as they come.
+
+A file has a row a line, as JSON; what stands there already is not simulated again.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Ge
+
+from dlopt.arithmetic import Number
+from dlopt.errors import DloptError, Fault, InvalidInstanceError, NotApplicableError, SolverError
+from dlopt.problems.records import NonNegative, Positive, Record
+from dlopt.simulation.grid.policy import Count, Hazards, Policy, Share, variant
+from dlopt.simulation.grid.run import GridRun, simulate_grid
+from dlopt.simulation.grid.topology import TOPOLOGIES, Built, read_grid
+from dlopt.simulation.grid.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Record):
+    """What one simulation is of: the parameters of section 4.2 that the thesis varies, and ours.
+
+    Parameters
+    ----------
+    variant : str, default "corrected"
+        See `dlopt.simulation.grid.variant`.
+    topology : str, default "mesh"
+        A name in `TOPOLOGIES`, or a file of a grid (ends in .json).
+    lans, nodes : int
+        Of a topology that is drawn: LANs, and nodes of each.
+    tasks : int, default 2000
+    interval : Number, default 4000
+        Mean seconds between two arrivals at each LAN of `gateways`.
+    kappa : Number, default 3
+        Deadlines.
+    failure_rate : Number, default .002
+        The thesis has .2 % where it does not vary it.
+    queue_size : int, default 3
+    bidders : int, default 10
+        0 for all.
+    gateways : int, default 0
+        If positive, tasks arrive as often as at so many LANs, whatever the number of LANs.
+    seed : int, default 0
+        Of workload and hazards; also of the topology.
+    """
+
+    variant: str = "corrected"
+    topology: str = "mesh"
+    lans: Count = 100
+    nodes: Count = 10
+    tasks: Count = 2000
+    interval: Positive = 4000
+    kappa: Positive = 3
+    failure_rate: Share = 0.002
+    queue_size: Count = 3
+    bidders: Annotated[int, Ge(0)] = 10
+    gateways: Annotated[int, Ge(0)] = 0
+    seed: int = 0
+
+    def run(self, *, keep_trace: bool = False) -> GridRun:
+        """Simulate it."""
+        built = _built(self.topology, self.lans, self.nodes, self.seed)
+        interval = float(self.interval)
+        if self.gateways:
+            interval *= len(built.network.lans) / self.gateways
+        policy = Policy(queue_size=self.queue_size, bidders=self.bidders)
+        return simulate_grid(
+            (built, Workload(tasks=self.tasks, interval=interval, kappa=self.kappa)),
+            policy=variant(self.variant, policy),
+            hazards=Hazards(failure_rate=self.failure_rate),
+            seed=self.seed,
+            keep_trace=keep_trace,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Record):
+    """A case, and what became of its tasks; see `dlopt.simulation.grid.Outcome`."""
+
+    case: Case
+    returned: int
+    met_ratio: Number
+    response: NonNegative | None
+    external: NonNegative
+    internal: NonNegative
+    utilization: NonNegative | None
+    remote: int
+    resent: int
+    failures: int
+    traps: int
+    events: int
+    seconds: NonNegative
+
+    @classmethod
+    def of(cls, case: Case) -> Row:
+        """Simulate a case."""
+        outcome = case.run().outcome
+        names = [item.name for item in fields(cls) if item.name != "case"]
+        return cls(case, **{name: getattr(outcome, name) for name in names})
+
+
+def sweep(
+    cases: Iterable[Case],
+    *,
+    processes: int = 1,
+    path: str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Row, ...]:
+    """Simulate many cases.
+
+    Parameters
+    ----------
+    cases : iterable of Case
+    processes : int, default 1
+        With several, scripts must start under ``if __name__ == "__main__"``.
+    path : path-like, optional
+        Rows are appended here as they come; those of it are not simulated again, so that a sweep
+        that was stopped goes on.
+    progress : callable, optional
+        Called with the number of cases that are done, and that of all.
+
+    Returns
+    -------
+    tuple of Row
+        In the order of the cases.
+
+    Raises
+    ------
+    NotApplicableError
+        If a case is none, or the file cannot be written.
+    InvalidInstanceError
+        If the file holds something else.
+    SolverError
+        If a process died.
+
+    Examples
+    --------
+    >>> cases = [Case(lans=2, nodes=3, tasks=5, queue_size=size, kappa=20) for size in (1, 2)]
+    >>> [row.met_ratio for row in sweep(cases)]
+    [1.0, 1.0]
+    """
+    wanted = list(dict.fromkeys(cases))
+    if processes < 1:
+        raise NotApplicableError(f"processes must be positive, got {processes}")
+    tell = progress or (lambda done, total: None)
+    found = {} if path is None else {row.case: row for row in read_rows(path)}
+    todo = [case for case in wanted if case not in found]
+    done = len(wanted) - len(todo)
+    tell(done, len(wanted))
+    for row in _rows(todo, processes):
+        if path is not None:
+            _append(row, Path(path))
+        found[row.case] = row
+        done += 1
+        tell(done, len(wanted))
+    return tuple(found[case] for case in wanted)
+
+
+def read_rows(path: str | os.PathLike[str]) -> tuple[Row, ...]:
+    """Return the rows of a file; none if there is no file. A last line without end is no row.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If a line is no row, with its number and its faults.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").split("\n")[:-1]
+    except FileNotFoundError:
+        return ()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInstanceError(
+            [Fault("", str(error), "cannot be read")], os.fspath(path)
+        ) from None
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            rows.append(Row.from_data(json.loads(line)))
+        except InvalidInstanceError as error:
+            raise InvalidInstanceError(error.faults, f"{os.fspath(path)}, line {number}") from None
+        except ValueError:
+            fault = Fault("", line[:60], "must be a JSON object")
+            raise InvalidInstanceError([fault], f"{os.fspath(path)}, line {number}") from None
+    return tuple(rows)
+
+
+def _append(row: Row, path: Path) -> None:
+    """Write a row on a line of its own; what was begun and never ended goes."""
+    try:
+        with path.open("a+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            kept = file.read().rfind(b"\n") + 1 if size and not _ends(path) else size
+            file.truncate(kept)
+            file.write(json.dumps(row.to_data()).encode() + b"\n")
+    except OSError as error:
+        raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _ends(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
+
+
+@lru_cache(maxsize=4)
+def _built(topology: str, lans: int, nodes: int, seed: int) -> Built:
+    if topology in TOPOLOGIES:
+        return TOPOLOGIES[topology](lans=lans, nodes=nodes, seed=seed).built()
+    if topology.endswith(".json"):
+        return read_grid(topology).built()
+    known = ", ".join(TOPOLOGIES)
+    raise NotApplicableError(f"no topology {topology!r} (known: {known}, or a .json file)")
+
+
+def _work(case: Case) -> Row:
+    try:
+        return Row.of(case)
+    except DloptError as error:  # others carry more than their text, and would not come through
+        raise NotApplicableError(str(error)) from None
+
+
+def _rows(cases: Sequence[Case], processes: int) -> Iterable[Row]:
+    """Yield a row a case, as they come."""
+    if min(processes, len(cases)) <= 1:
+        yield from map(_work, cases)
+        return
+    # A fresh interpreter for each: a fork would copy whatever threads and locks there are.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(processes, len(cases)), context)
+    try:
+        # The longest first: many tasks, long queues.
+        order = sorted(cases, key=lambda case: -case.tasks * case.nodes)
+        for future in as_completed([pool.submit(_work, case) for case in order]):
+            yield future.result()
+    except BrokenProcessPool as error:
+        text = "a process died; scripts must start under `if __name__ == '__main__'`"
+        raise SolverError(text) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
