@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +52,14 @@ def new_model() -> Any:
     return _cp_model().CpModel()
 
 
-def optimise(model: Any, limits: Limits, *, seed: int = 0, effort: float | None = None) -> Outcome:
+def optimise(
+    model: Any,
+    limits: Limits,
+    *,
+    seed: int = 0,
+    effort: float | None = None,
+    searches: Sequence[str] = (),
+) -> Outcome:
     """Solve a model.
 
     Parameters
@@ -64,6 +71,8 @@ def optimise(model: Any, limits: Limits, *, seed: int = 0, effort: float | None 
     effort : float, optional
         Most deterministic time, of the order of seconds: unlike a time limit it gives the same
         answer at every run.
+    searches : sequence of str
+        Names of CP-SAT's own searches, one a thread; by default its choice.
 
     Raises
     ------
@@ -84,6 +93,7 @@ def optimise(model: Any, limits: Limits, *, seed: int = 0, effort: float | None 
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.num_workers = min(limits.threads, os.cpu_count() or 1)
+    parameters.subsolvers.extend(searches[: parameters.num_workers])
     parameters.random_seed = seed % 2**31
     parameters.relative_gap_limit = limits.gap
     parameters.catch_sigint_signal = False  # its handler aborts the process outside the main thread

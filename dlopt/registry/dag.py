@@ -14,6 +14,7 @@ PROBLEM = Problem(
 
 _OBJECTIVES = ("makespan", "late-graphs", "response", "late-then-response")
 _HEURISTICS = "dlopt.heuristics.dag"
+_MODELS = "dlopt.models.dag.methods"
 
 _RANKED = {
     "heft": (
@@ -83,4 +84,66 @@ def _schedulers() -> Iterator[Method]:
             )
 
 
-METHODS = tuple(_schedulers())
+_SOLVER = Option("solver", "str", "HiGHS", "any MILP solver that PuLP knows by name")
+
+_PROOFS = (
+    Method(
+        "dag",
+        "exact",
+        kind="exact",
+        source="constraint program",
+        claim="optimal",
+        plan_class="any",
+        objectives=_OBJECTIVES,
+        target=f"{_MODELS}:exact_plan",
+        summary="the best plan, proven by CP-SAT",
+    ),
+    Method(
+        "dag",
+        "milp",
+        kind="exact",
+        source="integer program",
+        claim="optimal",
+        plan_class="any",
+        objectives=_OBJECTIVES,
+        target=f"{_MODELS}:compact_plan",
+        applies=f"{_MODELS}:tiny",
+        options=(_SOLVER,),
+        summary="the best plan of a tiny instance, by another program and solver",
+    ),
+    Method(
+        "dag",
+        "bound-critical-path",
+        kind="bound",
+        source="longest ways; joins after Chen 2001, section 2.3.2",
+        claim="sound",
+        plan_class="any",
+        objectives=_OBJECTIVES,
+        target=f"{_MODELS}:bound_critical_path",
+        summary="the longest way, each task where that is shortest",
+    ),
+    Method(
+        "dag",
+        "bound-work",
+        kind="bound",
+        source="dual of the loads of machines",
+        claim="sound",
+        plan_class="any",
+        objectives=_OBJECTIVES,
+        target=f"{_MODELS}:bound_work",
+        summary="what all machines can do, or the critical path",
+    ),
+    Method(
+        "dag",
+        "bound-fernandez",
+        kind="bound",
+        source="Fernandez and Bussell 1973, sharpened",
+        claim="sound",
+        plan_class="any",
+        objectives=_OBJECTIVES,
+        target=f"{_MODELS}:bound_fernandez",
+        summary="what must be done in intervals, or the better of the other bounds",
+    ),
+)
+
+METHODS = (*_schedulers(), *_PROOFS)

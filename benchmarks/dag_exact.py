@@ -1,0 +1,304 @@
+"""Proven optima of task graphs: ``python -m benchmarks.dag_exact --help``.
+
+Every case is a row of a CSV file; a run that was interrupted goes on with what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.measure import solver_output_to_stderr
+from dlopt import Limits, solve
+from dlopt.formats import dot, graph_files, stg
+from dlopt.generation import generate
+from dlopt.generation.task_graphs import instance_of, machine_set
+from dlopt.problems.dag import Instance
+
+HETEROGENEOUS = ("topcuoglu", "layered", "anywhere")
+"""Families of graphs with communication, on machines that differ for every task."""
+TRUSTED = ("exact_search_here", "equals_lower_bound")
+"""Evidence for a stated optimum beyond the word of its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An instance with what is known of it.
+
+    Parameters
+    ----------
+    table, name, group : str
+        A row belongs to a group that is counted on its own.
+    least, most : float or None
+        A published bound, and a makespan that is attained.
+    proven : bool
+        Whether `most` is known to be the optimum.
+    make : callable
+        Returns the instance.
+    """
+
+    table: str
+    name: str
+    group: str
+    least: float | None
+    most: float | None
+    proven: bool
+    make: Callable[[], Instance]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was measured of a case; a row of the file."""
+
+    table: str
+    name: str
+    group: str
+    least: str
+    most: str
+    proven: str
+    status: str
+    value: float
+    bound: float
+    seconds: float
+    reason: str
+    other: str = ""
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the optimum is proven."""
+        return self.status == "optimal"
+
+    @property
+    def gap(self) -> float:
+        """Relative to the value."""
+        return (self.value - self.bound) / self.value if self.value else 0.0
+
+
+def data() -> Path:
+    """Return the folder of the public data sets."""
+    named = os.environ.get("DLOPT_DATA")
+    return Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
+
+
+def standard(sizes: Sequence[int]) -> Iterator[Case]:
+    """Yield STG graphs on 2, 4, 8 and 16 identical machines, without communication."""
+    for size in sizes:
+        for path in sorted((data() / "stg" / str(size)).glob("*.stg")):
+            graph = stg.read(path)
+            for machines, (least, most) in stg.bounds(graph).items():
+                yield Case(
+                    "stg",
+                    f"{size}/{path.stem}/{machines}",
+                    str(size),
+                    least,
+                    most,
+                    least == most,
+                    lambda graph=graph, m=machines: instance_of(graph, machine_set(m)),
+                )
+
+
+def communicating() -> Iterator[Case]:
+    """Yield graphs with communication on identical machines, whose optima are stated."""
+    folder = data() / "dag_comm_optimal"
+    with (folder / "optima.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            path = folder / "graphs" / f"{row['instance']}.dot"
+            if path.is_file():
+                machines = machine_set(int(row["processors"]))
+                yield Case(
+                    "comm",
+                    row["instance"],
+                    row["evidence"],
+                    None,
+                    int(row["makespan"]),
+                    row["evidence"] in TRUSTED,
+                    lambda path=path, machines=machines: instance_of(dot.read(path), machines),
+                )
+
+
+def heterogeneous(sizes: Sequence[int], seeds: int) -> Iterator[Case]:
+    """Yield generated graphs with communication on 3 and 4 machines that differ."""
+    for size in sizes:
+        for family in HETEROGENEOUS:
+            for machines in (3, 4):
+                for seed in range(seeds):
+                    yield Case(
+                        "hetero",
+                        f"{size}/{family}/{machines}/{seed}",
+                        str(size),
+                        None,
+                        None,
+                        False,
+                        lambda f=family, n=size, m=machines, s=seed: generate(
+                            "dag", f, tasks=n, machines=m, seed=s
+                        ),
+                    )
+
+
+def rgpos() -> Iterator[Case]:
+    """Yield graphs of 100 tasks that leave no machine idle until 1000."""
+    for path in sorted((data() / "peer_set_rgpos").glob("rgpos100_p*.txt")):
+        yield Case(
+            "rgpos",
+            path.stem,
+            "100",
+            1000,
+            1000,
+            True,
+            lambda path=path: instance_of(graph_files.read(path)),
+        )
+
+
+def by_pyjobshop(instance: Instance, seconds: float, threads: int) -> tuple[str, float] | None:
+    """Return status and seconds of PyJobShop's own CP-SAT model; None where it is missing.
+
+    It has no communication: each task has a mode for every machine.
+    """
+    if importlib.util.find_spec("pyjobshop") is None:
+        return None
+    model = importlib.import_module("pyjobshop").Model()
+    machines = [model.add_machine() for _ in instance.machines]
+    graph = instance.graphs[0]
+    tasks = [model.add_task() for _ in graph.tasks]
+    for number, task in enumerate(tasks):
+        for place, machine in enumerate(machines):
+            cost = instance.cost(0, number, place)
+            if cost is not None:
+                model.add_mode(task, machine, duration=int(cost))
+    for edge in graph.edges:
+        model.add_end_before_start(tasks[edge.source], tasks[edge.target])
+    begun = time.perf_counter()
+    found = model.solve(solver="ortools", time_limit=seconds, display=False, num_workers=threads)
+    return f"{found.status.value} {found.objective:g}", time.perf_counter() - begun
+
+
+def measured(case: Case, limits: Limits, against: bool) -> Row:
+    """Solve a case."""
+    instance = case.make()
+    begun = time.perf_counter()
+    found: Any = solve(instance, limits=limits)
+    spent = time.perf_counter() - begun
+    other = ""
+    if against and limits.time_s is not None:
+        theirs = by_pyjobshop(instance, limits.time_s, limits.threads)
+        other = "missing" if theirs is None else f"{theirs[0]} {theirs[1]:.2f}"
+    known = ["" if number is None else f"{number:g}" for number in (case.least, case.most)]
+    told = (case.table, case.name, case.group, *known, str(case.proven), str(found.status))
+    numbers = (float(found.value), float(found.bound), round(spent, 2))
+    return Row(*told, *numbers, found.reason or "", other)
+
+
+def read(path: Path) -> dict[tuple[str, str], Row]:
+    """Return the rows that a file has, by table and name."""
+    if not path.is_file():
+        return {}
+    rows = {}
+    with path.open(newline="") as file:
+        for line in csv.DictReader(file):
+            numbers = {key: float(line[key]) for key in ("value", "bound", "seconds")}
+            row = Row(**{**line, **numbers})  # type: ignore[arg-type]
+            rows[row.table, row.name] = row
+    return rows
+
+
+def append(path: Path, row: Row) -> None:
+    """Add a row to a file."""
+    new = not path.is_file()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Row)])
+        if new:
+            writer.writeheader()
+        writer.writerow(asdict(row))
+
+
+def summary(rows: Sequence[Row]) -> int:
+    """Print a line for each table and group; return how many contradict what is known."""
+    print(f"\n{'table':8} {'group':24} cases proven  share  gap: median  largest  s: median")
+    groups = sorted({(row.table, row.group) for row in rows})
+    for table, group in groups:
+        own = [row for row in rows if (row.table, row.group) == (table, group)]
+        proven = [row for row in own if row.optimal]
+        gaps = [100 * row.gap for row in own if not row.optimal] or [0.0]
+        print(
+            f"{table:8} {group:24} {len(own):5} {len(proven):6} {len(proven) / len(own):6.1%}"
+            f" {median(gaps):11.2f}% {max(gaps):7.2f}% {median(r.seconds for r in own):9.2f}"
+        )
+    wrong = [text for row in rows for text in _contradictions(row)]
+    trusted = [row for row in rows if row.proven == "True" and row.optimal]
+    agreeing = sum(row.value == float(row.most) for row in trusted)
+    known = [row for row in rows if row.most]
+    print(f"\nstated optima with evidence, proven here: {len(trusted)}, equal: {agreeing}")
+    print(f"better than a stated value: {sum(r.value < float(r.most) for r in known)}")
+    above = sum(row.bound > float(row.least) for row in rows if row.least)
+    print(f"bounds above a published bound: {above}")
+    print("\n".join(wrong) or "no contradiction")
+    compared = [row for row in rows if row.other not in ("", "missing")]
+    if compared:
+        ratios = [float(row.other.split()[-1]) / max(row.seconds, 0.01) for row in compared]
+        done = sum(row.other.startswith("Optimal") for row in compared)
+        ours = sum(row.optimal for row in compared)
+        print(f"PyJobShop: {done} of {len(compared)} proven, here {ours}; ", end="")
+        print(f"its time by ours: median {median(ratios):.2f}")
+    return len(wrong)
+
+
+def _contradictions(row: Row) -> Iterator[str]:
+    if row.least and row.value < float(row.least):
+        yield f"{row.name}: {row.value:g} is below the published bound {row.least}"
+    if row.most and row.bound > float(row.most):
+        yield f"{row.name}: the bound {row.bound:g} is above {row.most}, which is attained"
+    if row.proven == "True" and row.value < float(row.most):
+        yield f"{row.name}: {row.value:g} is better than the optimum {row.most}"
+
+
+def main() -> int:
+    """Run what the command line asks for; return 1 if anything contradicts what is known."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.dag_exact", description=__doc__)
+    parser.add_argument("csv", type=Path, help="the file of rows; what it has is not run again")
+    parser.add_argument("--tables", default="stg,comm,hetero,rgpos", help="which, with commas")
+    parser.add_argument("--sizes", default="50,100", help="of the STG graphs")
+    parser.add_argument("--hetero-sizes", default="20,30,50", help="of the generated graphs")
+    parser.add_argument("--seeds", type=int, default=3, help="of each generated family")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th case only")
+    parser.add_argument("--first", type=int, default=0, metavar="K", help="from the K-th on")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for each case")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--pyjobshop", action="store_true", help="compare, without communication")
+    wanted = parser.parse_args()
+    sizes, others = (
+        [int(size) for size in text.split(",")] for text in (wanted.sizes, wanted.hetero_sizes)
+    )
+    tables: dict[str, Callable[[], Iterator[Case]]] = {
+        "stg": lambda: standard(sizes),
+        "comm": communicating,
+        "hetero": lambda: heterogeneous(others, wanted.seeds),
+        "rgpos": rgpos,
+    }
+    limits = Limits(time_s=wanted.seconds, threads=wanted.threads)
+    chosen = wanted.tables.split(",")
+    known = read(wanted.csv)
+    for table in chosen:
+        for case in list(tables[table]())[wanted.first :: wanted.every]:
+            if (case.table, case.name) not in known:
+                silent = wanted.pyjobshop and table in ("stg", "rgpos")
+                with solver_output_to_stderr():
+                    row = measured(case, limits, silent)
+                append(wanted.csv, row)
+                known[case.table, case.name] = row
+                print(f"{table} {case.name}: {row.status} {row.value:g} {row.bound:g}", flush=True)
+    rows = [row for row in known.values() if row.table in chosen]
+    return 1 if summary(rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

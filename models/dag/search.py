@@ -1,0 +1,218 @@
+"""Plans and bounds that meet: level by level, from a plan that is known."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from dlopt.backends import cpsat
+from dlopt.backends.budget import Budget
+from dlopt.errors import SolverError
+from dlopt.models.dag.bounds import Floors, floors_of, windows_for
+from dlopt.models.dag.case import Case, horizon_of
+from dlopt.models.dag.placed import PlacedProgram
+from dlopt.models.dag.pooled import PooledProgram
+from dlopt.models.dag.program import Level
+from dlopt.models.dag.timing import Plan, first_plan
+from dlopt.problems.dag import Instance, Solution
+from dlopt.result import Limits, Status
+
+LEVELS: dict[str, tuple[Level, ...]] = {
+    "makespan": ("makespan",),
+    "late-graphs": ("late-graphs",),
+    "response": ("response",),
+    "late-then-response": ("late-graphs", "response"),
+}
+"""What is minimised, one after the other."""
+
+_LARGE = 400_000
+"""Constraints of a program from which on it is not asked."""
+_HARD = 35
+"""Jobs up to which the program as a whole is soon solved."""
+_PROVERS = ("objective_lb_search", "default_lp")
+"""What two threads do on programs beyond that: raise the bound; plans come from elsewhere."""
+_SHARE = 0.4
+"""Of the time, for better plans, before the program as a whole is asked."""
+_ROUNDS = 60
+_FREE, _EFFORT = 12, 0.5
+"""Jobs that are free at once, at first, and deterministic seconds for them."""
+
+
+class Search:
+    """What is proven of an instance under an objective.
+
+    Parameters
+    ----------
+    instance : Instance
+    objective : str
+    limits : Limits
+        `work` counts conflicts of each program.
+    seed : int
+
+    Attributes
+    ----------
+    plan : Plan
+        The best that is known.
+    bounds : list of int
+        No plan is better, level by level, in units of the case.
+    proofs : list of str
+        How these bounds were proven.
+    """
+
+    def __init__(self, instance: Instance, objective: str, limits: Limits, seed: int) -> None:
+        self.budget, self.seed = Budget(limits), seed
+        self.levels = LEVELS[objective]
+        self.case = Case.of(instance)
+        self.windows = windows_for(self.case)
+        self.plan = first_plan(self.case, (self.windows.costs + self.windows.tails).min(axis=1))
+        self.bounds: list[int] = []
+        self.proofs: list[str] = []
+
+    def run(self, hint: Solution | None) -> None:
+        """Improve the plan and the bounds until they meet, or a limit is reached."""
+        if hint is not None:
+            self._adopt(Plan.of(self.case, hint))
+        most = max(self.plan.completions(self.case))
+        floors = floors_of(self.case, self.windows, most=most)
+        most_late: int | None = None
+        open_level = False
+        for level in self.levels:
+            least = floors.of(self.case, level)
+            proof: str = floors.proof if level == "makespan" else "completions of single graphs"
+            if not open_level and worth_of(self.case, self.plan, level) > least:
+                found = self._solve(level, least, floors, most_late)
+                if found > least:
+                    least, proof = found, "CP-SAT"
+            self.bounds.append(least)
+            self.proofs.append(proof)
+            if worth_of(self.case, self.plan, level) > least:
+                open_level = True  # what is below it cannot be proven
+            most_late = worth_of(self.case, self.plan, level)
+
+    def _rank(self, plan: Plan) -> tuple[int, ...]:
+        return tuple(worth_of(self.case, plan, level) for level in self.levels)
+
+    def _solve(self, level: Level, least: int, floors: Floors, most_late: int | None) -> int:
+        """Ask CP-SAT for a better plan; return what it proves."""
+        try:
+            if self._hard:
+                self._improve(level, least, floors, most_late)
+            limits = self.budget.left()
+        except TimeoutError:
+            return least
+        if worth_of(self.case, self.plan, level) <= least or self._size() > _LARGE:
+            return least
+        program = self._program(self._latest(level, floors), most_late)
+        program.minimise(level, least)
+        program.hint(self.plan)
+        searches = _PROVERS if self._hard and limits.threads > 1 else ()
+        outcome = cpsat.optimise(program.model, limits, seed=self.seed, searches=searches)
+        if outcome.status is Status.INFEASIBLE:
+            raise SolverError("CP-SAT calls the plan infeasible that it was given")
+        if outcome.value_of is None or outcome.bound is None:
+            return least
+        self._adopt(program.plan(outcome.value_of))
+        return max(least, outcome.bound)
+
+    def _improve(self, level: Level, least: int, floors: Floors, most_late: int | None) -> None:
+        """Look for better plans near the one known: some jobs that run at a time are free.
+
+        Raises
+        ------
+        TimeoutError
+            If time is up.
+        """
+        draw = random.Random(self.seed)
+        limits = self.budget.left(_SHARE)
+        stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        free = _FREE
+        rounds = _ROUNDS if limits.time_s is None else 10 * _ROUNDS
+        for _ in range(min(rounds, limits.work or rounds)):
+            if worth_of(self.case, self.plan, level) <= least or time.monotonic() > stop:
+                break
+            outcome = self._near(level, least, floors, most_late, draw, free)
+            free += {Status.OPTIMAL: 0, Status.INFEASIBLE: 1}.get(outcome.status, -1)
+            free = max(free, _FREE)
+
+    def _near(
+        self,
+        level: Level,
+        least: int,
+        floors: Floors,
+        most_late: int | None,
+        draw: random.Random,
+        free: int,
+    ) -> cpsat.Outcome:
+        """Solve for the jobs that run next to a random one; the others stay as they are."""
+        plan, worth = self.plan, worth_of(self.case, self.plan, level)
+        latest = self._latest(level, floors, 1)
+        jobs = range(len(plan.starts))
+        centre = plan.starts[draw.choice(jobs)]
+        near = set(sorted(jobs, key=lambda job: (abs(plan.starts[job] - centre), job))[:free])
+        ends = [latest[graph] for graph, _ in self.case.jobs]
+        kept = {
+            job: place
+            for job, place in enumerate(plan.places)
+            if job not in near and self.windows.ways[job, place] <= ends[job]
+        }
+        program = PlacedProgram(self.case, self.windows, latest, most_late, kept)
+        program.keep_order(plan)
+        program.minimise(level, least)
+        program.beat(worth)
+        program.hint(plan)
+        limits = replace(self.budget.left(), work=None, gap=0)
+        outcome = cpsat.optimise(program.model, limits, seed=self.seed, effort=_EFFORT)
+        if outcome.value_of is not None:
+            self._adopt(program.plan(outcome.value_of))
+        return outcome
+
+    def _adopt(self, plan: Plan) -> None:
+        if self._rank(plan) < self._rank(self.plan):
+            self.plan = plan
+
+    @property
+    def _hard(self) -> bool:
+        """Whether CP-SAT alone is not expected to solve it."""
+        return not self._pooled and len(self.case.jobs) > _HARD
+
+    @property
+    def _pooled(self) -> bool:
+        return self.case.silent and self.case.lans is None
+
+    def _program(self, latest: Sequence[int], most_late: int | None) -> Any:
+        kind = PooledProgram if self._pooled else PlacedProgram
+        return kind(self.case, self.windows, list(latest), most_late)
+
+    def _latest(self, level: Level, floors: Floors, better: int = 0) -> list[int]:
+        """Return by when graphs are complete in plans that are no worse than the one known.
+
+        Or, with `better`, that are better by as much.
+        """
+        if level == "makespan":
+            return [worth_of(self.case, self.plan, level) - better] * len(floors.graphs)
+        if level == "response":
+            spare = worth_of(self.case, self.plan, level) - better - sum(floors.graphs)
+            return [least + spare for least in floors.graphs]
+        return [horizon_of(self.case)] * len(floors.graphs)
+
+    def _size(self) -> int:
+        case = self.case
+        if self._pooled:
+            return len(case.jobs) * len(case.groups) + len(case.arcs)
+        ways = 1 if len({*sum(case.kinds, ())}) <= 2 else case.machines
+        return case.machines * (len(case.jobs) + len(case.arcs) * ways)
+
+
+def worth_of(case: Case, plan: Plan, level: Level) -> int:
+    """Return what a plan is worth, in units of the case; responses from instant 0."""
+    done = plan.completions(case)
+    if level == "makespan":
+        return max(done)
+    if level == "response":
+        return sum(done)
+    pairs = zip(done, case.due, strict=True)
+    return sum(due is not None and end > due for end, due in pairs)

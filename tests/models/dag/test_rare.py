@@ -1,0 +1,95 @@
+"""What hardly ever happens: a solver without an answer, numbers that are 0, odd machines."""
+
+from dataclasses import replace
+
+import pytest
+
+from dlopt import io
+from dlopt.backends import cpsat
+from dlopt.models.dag import compact, search
+from dlopt.models.dag.bounds import windows_for
+from dlopt.models.dag.case import Case
+from dlopt.models.dag.energy import interval_bound, weights_of
+from dlopt.models.dag.methods import bound_fernandez, compact_plan, exact_plan
+from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task, violations
+from dlopt.result import Limits, Status
+from tests.test_battery import FOLDER
+
+FORK_JOIN = io.read(FOLDER / "dag" / "fork-join.json", exact_numbers=True)
+
+
+def two_kinds(zero=0):
+    """Two machines of each of two kinds, tasks that run on one kind only, one that is no work."""
+    machines = tuple(Machine(f"m{k}") for k in range(4))
+    rows = [(3, 3, 4, 4), (5, 5, None, None), (None, None, 4, 4), (zero,) * 4, (4, 4, 5, 5)]
+    tasks = tuple(Task(f"t{k}", costs=row) for k, row in enumerate(rows * 2))
+    pairs = ((0, 1), (0, 2), (0, 3), (0, 4), (1, 5), (2, 6), (3, 7), (4, 8), (4, 9))
+    return Instance(machines, (Graph("g", tasks, tuple(Edge(*pair, 3) for pair in pairs)),))
+
+
+def test_tasks_that_take_no_time_and_machines_for_some_only():
+    instance = two_kinds()
+    found = exact_plan(instance)
+    assert (found.status, found.bound) == (Status.OPTIMAL, found.value)
+    assert violations(instance, found.solution) == ()
+    graph = replace(two_kinds(0.0).graphs[0], arrival=0.1)
+    floating = exact_plan(replace(instance, graphs=(graph,)))
+    assert floating.value == pytest.approx(float(found.value) + 0.1)
+
+
+def test_neighbourhoods_keep_tasks_that_take_no_time(monkeypatch):
+    monkeypatch.setattr(search, "_HARD", 0)
+    monkeypatch.setattr(search, "_FREE", 3)
+    instance = two_kinds()
+    assert exact_plan(instance).value == exact_plan(instance, limits=Limits(work=10**6)).value
+
+
+def test_machines_alike_in_two_lans_are_not_exchanged_where_lans_matter():
+    machines = tuple(Machine(f"m{k}", lan=k // 2) for k in range(4))
+    network = Network(lans=(Lan("a"), Lan("b")))
+    tasks = (Task("a", work=1), Task("b", work=1))
+    bound, free = Graph("g", tasks, one_lan=True), Graph("h", tasks)
+    assert Case.of(Instance(machines, (free,), network)).groups == [[0, 1, 2, 3]]
+    instance = Instance(machines, (bound, free), network)
+    assert Case.of(instance).groups == [[0, 1], [2, 3]]
+    assert exact_plan(instance).value == 1
+
+
+def test_a_solver_without_an_answer_leaves_the_first_plan(monkeypatch):
+    told = cpsat.Outcome(Status.LIMIT, None, None, None, "1")
+    monkeypatch.setattr(cpsat, "optimise", lambda *args, **kwargs: told)
+    found = exact_plan(FORK_JOIN)
+    assert (found.status, found.bound) == (Status.FEASIBLE, bound_fernandez(FORK_JOIN).bound)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_an_integer_program_without_a_proof(monkeypatch, known):
+    asked = compact.optimise
+
+    def limited(problem, limits, **options):
+        found = asked(problem, limits, **options)
+        if known:
+            return replace(found, status=Status.FEASIBLE, bound=found.bound - 2)
+        return replace(found, status=Status.LIMIT, value=None, bound=None, assignment={})
+
+    monkeypatch.setattr(compact, "optimise", limited)
+    found = compact_plan(FORK_JOIN)
+    told = (Status.FEASIBLE, 12, 10) if known else (Status.LIMIT, None, None)
+    assert (found.status, found.value, found.bound) == told
+    assert found.reason == "value and bound have not met"
+
+
+def test_floats_that_put_a_task_before_its_data_are_put_right():
+    case = Case.of(FORK_JOIN)
+    first = case.arcs[0]
+    keys = [(0, job) for job in range(len(case.jobs))]
+    keys[first.source] = (7, first.source)
+    moved = compact._forward(case, keys)
+    assert all(moved[arc.source] < moved[arc.target] for arc in case.arcs)
+
+
+def test_intervals_refute_what_the_critical_path_refutes():
+    case = Case.of(FORK_JOIN)
+    windows = windows_for(case)
+    found = interval_bound(windows, weights_of(windows.costs), 0)
+    assert case.time(found) == bound_fernandez(FORK_JOIN).bound
