@@ -97,6 +97,56 @@ def _mappings() -> Iterator[Method]:
 
 _MAPPINGS = tuple(_mappings())
 
-_PROOFS: tuple[Method, ...] = ()
+_SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
+_COMPACT = tuple(name for name in _ALL if name != "flowtime")
+
+_PROOFS: tuple[Method, ...] = (
+    Method(
+        "bag",
+        "exact",
+        kind="exact",
+        source="disjunctive program with alternatives; Horn 1973 for flowtimes",
+        claim="optimal",
+        plan_class="any",
+        objectives=_ALL,
+        target=f"{_MODELS}:exact_plan",
+        summary="the best plan, proven level by level",
+    ),
+    Method(
+        "bag",
+        "milp",
+        kind="exact",
+        source="Jackson 1955; Lenstra, Shmoys and Tardos 1990",
+        claim="optimal",
+        plan_class="any",
+        objectives=_COMPACT,
+        target=f"{_MODELS}:milp",
+        applies=f"{_MODELS}:in_turn",
+        options=(_SOLVER,),
+        summary="one compact integer program in floats: machines of tasks, no starts",
+    ),
+    Method(
+        "bag",
+        "lns",
+        kind="exact",
+        source="ours",
+        claim="optimal",
+        plan_class="any",
+        objectives=_ALL,
+        target=f"{_MODELS}:lns",
+        summary="beyond proof: machines decided again, and how much better it could be",
+    ),
+    Method(
+        "bag",
+        "bound-lp",
+        kind="bound",
+        source="Lenstra, Shmoys and Tardos 1990; Horn 1973",
+        claim="sound",
+        plan_class="any",
+        objectives=_ALL,
+        target="dlopt.models.bag.bounds:bound_lp",
+        summary="plans that may split tasks, proven in whole numbers",
+    ),
+)
 
 METHODS = (*_MAPPINGS, *_PROOFS)

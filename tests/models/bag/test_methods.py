@@ -1,0 +1,211 @@
+"""Statuses, limits, refusals; machines that are alike; matrices beyond proof."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy
+import pytest
+
+from dlopt.api import solve
+from dlopt.backends import cpsat
+from dlopt.errors import NotApplicableError, SolverError
+from dlopt.formats.etc import parse_etc
+from dlopt.models.bag import assignment, linear, search, weights
+from dlopt.models.bag.case import Case
+from dlopt.models.bag.methods import exact_plan, in_turn, lns, milp
+from dlopt.models.bag.plans import kept, orders_of
+from dlopt.models.bag.program import Program
+from dlopt.problems.bag import Instance, Link, Machine, Placement, Site, Solution, Task, violations
+from dlopt.result import Limits, Status
+from tests.data import data_folder
+
+NOW = Limits(time_s=1e-9)
+
+
+def matrix(tasks, machines):
+    rows = (
+        tuple(1 + (7 * i * (k + 2) + i // 3) % 31 for k in range(machines)) for i in range(tasks)
+    )
+    return Instance(etc=tuple(rows))
+
+
+def dated(*jobs, machines=1):
+    tasks = tuple(Task(f"t{k}", *job[:1], absolute_deadline=job[1]) for k, job in enumerate(jobs))
+    return Instance(tasks, tuple(Machine(f"m{k}") for k in range(machines)))
+
+
+def test_no_time_leaves_a_plan_and_a_bound() -> None:
+    found = exact_plan(matrix(9, 3), limits=NOW)
+    assert found.status is Status.FEASIBLE and found.bound < found.value
+    instance = dated((3, 4), (2, 4), (2, 4))
+    found = exact_plan(instance, objective="critical-then-all", limits=NOW)
+    assert (found.status, found.value, found.bound) == (Status.FEASIBLE, (0, 1), (0, 3))
+
+
+def test_times_without_a_common_unit_are_rounded_and_said_to_be() -> None:
+    primes = (999983, 999979, 999961, 999959)
+    rows = tuple((1 + Fraction(1, p), 2 + Fraction(1, p)) for p in primes)
+    found = exact_plan(Instance(etc=rows))
+    assert found.status is Status.FEASIBLE
+    assert 0 < found.value - found.bound < Fraction(1, 10**9)
+    assert "no common unit" in found.reason
+    tasks = tuple(Task(f"t{k}", row[0], absolute_deadline=3) for k, row in enumerate(rows))
+    counted = exact_plan(Instance(tasks, (Machine("m"),)), objective="accepted")
+    assert (counted.status, counted.value) == (Status.OPTIMAL, 2)
+
+
+def test_the_compact_program_refuses_what_it_cannot_say() -> None:
+    tasks = tuple(Task(f"t{k}", 1, release=k, absolute_deadline=3) for k in range(2))
+    instance = Instance(tasks, (Machine("m"),))
+    assert "one after the other" in in_turn(instance)
+    with pytest.raises(NotApplicableError, match="one after the other"):
+        milp(instance)
+    with pytest.raises(NotApplicableError, match="flowtime"):
+        milp(matrix(3, 2), objective="flowtime")
+    with pytest.raises(NotApplicableError, match="PuLP knows no solver"):
+        milp(matrix(3, 2), solver="abacus")
+    assert in_turn(matrix(3, 2)) is None
+
+
+def test_machines_that_are_alike_are_used_in_order() -> None:
+    instance = dated((2, 2), (2, 2), (2, 2), (2, 4), machines=3)
+    case = Case.of(instance, "accepted")
+    assert case.alike == [[0, 1, 2]]
+    program = Program(case)
+    assert program._renamed(((2,), (1, 3), (0,))) == ((0,), (1, 3), (2,))
+    for method in (exact_plan, milp):
+        assert method(instance, objective="accepted").value == 4
+    assert Program(case, symmetric=True).alike == []
+
+
+def test_neighbourhoods_answer_alike_and_stay_valid() -> None:
+    instance = matrix(40, 5)
+    first, again = (lns(instance, seed=3) for _ in range(2))
+    assert first == again and violations(instance, first.solution) == ()
+    assert first.bound <= first.value
+
+
+def test_flowtimes_too_many_to_be_assigned(monkeypatch) -> None:
+    monkeypatch.setattr(assignment, "_MOST", 1)
+    found = exact_plan(matrix(4, 2), objective="flowtime")
+    bound = solve(matrix(4, 2), "bound-lp", objective="flowtime").bound
+    assert found.status is Status.OPTIMAL and bound <= found.value
+
+
+def test_flowtimes_by_an_assignment_that_needs_more_places() -> None:
+    rows = tuple((1, 50, 50, 50) for _ in range(9))
+    found = lns(Instance(etc=rows), objective="flowtime")
+    assert (found.status, found.value) == (Status.OPTIMAL, 45)
+
+
+def test_a_program_that_refutes_a_plan_is_an_error(monkeypatch) -> None:
+    instance = matrix(6, 2)
+    wrong = cpsat.Outcome(Status.INFEASIBLE, None, None, None, "")
+    with monkeypatch.context() as patch:
+        patch.setattr(Program, "solve", lambda *_: wrong)
+        patch.setattr(search.Search, "_rounded", lambda *_: None)
+        with pytest.raises(SolverError, match="CP-SAT refutes"):
+            exact_plan(instance)
+    original = linear.LinearModel.optimise
+
+    def refuted(self, *args):
+        return replace(original(self, *args), status=Status.INFEASIBLE)
+
+    def silent(self, *args):
+        return replace(original(self, *args), bound=None, assignment={})
+
+    monkeypatch.setattr(linear.LinearModel, "optimise", refuted)
+    with pytest.raises(SolverError, match="HiGHS refutes"):
+        milp(instance)
+    monkeypatch.setattr(linear.LinearModel, "optimise", silent)
+    assert milp(instance).status is Status.FEASIBLE
+    high = replace(weights.lightest(Case.of(instance, "makespan")), bound=Fraction(10**6))
+    monkeypatch.setattr(search, "lightest", lambda *_: high)
+    with pytest.raises(SolverError, match="but its bound is"):
+        exact_plan(instance)
+
+
+@pytest.mark.parametrize("name", ["u_c_hihi.0", "u_i_lohi.0", "u_s_lolo.0"])
+def test_the_bound_of_brauns_matrices_is_the_linear_program(name) -> None:
+    folder = data_folder("etc_braun")
+    lines = (folder / "makespans.csv").read_text().splitlines()[1:]
+    known = {line.split(",")[0]: float(line.split(",")[3]) for line in lines}
+    times = parse_etc((folder / name).read_text().splitlines()).times
+    bound = solve(Instance(etc=times), "bound-lp").bound
+    assert abs(bound - known[name]) <= 0.05 + 1e-6 * known[name]  # it is told to one digit
+
+
+def test_neighbourhoods_of_numbers_of_tasks_and_of_flowtimes() -> None:
+    tasks = tuple(
+        Task(f"t{k}", 3 + k % 4, release=k % 3, absolute_deadline=5 + k % 7) for k in range(40)
+    )
+    machines = tuple(Machine(f"m{k}", power=1 + k % 2) for k in range(5))
+    found = lns(Instance(tasks, machines), objective="by-priority")
+    assert found.bound >= found.value >= (0, 5, 0)
+    free = tuple(replace(task, absolute_deadline=None) for task in tasks)
+    instance = Instance(free, machines)
+    first = exact_plan(instance, objective="flowtime", limits=NOW).value
+    found = lns(instance, objective="flowtime", limits=Limits(time_s=1))
+    assert found.bound <= found.value <= first
+    assert violations(instance, found.solution) == ()
+
+
+def test_a_part_that_is_not_solved_leaves_the_plan(monkeypatch) -> None:
+    none = cpsat.Outcome(Status.LIMIT, None, None, None, "")
+    monkeypatch.setattr(Program, "solve", lambda *_: none)
+    found = exact_plan(matrix(60, 4))
+    assert found.status is Status.FEASIBLE
+
+
+def test_a_solver_without_time_leaves_even_weights() -> None:
+    case = Case.of(matrix(9, 3), "makespan")
+    found = weights.lightest(case, stop=0.0)
+    assert not found.shares and 0 < found.bound <= 34
+
+
+def test_an_arrival_counts_only_where_the_task_is_run() -> None:
+    """Input comes late to a machine that no one needs."""
+    links = (Link((0, 1), bandwidth=Fraction(1, 9)),)
+    tasks = (Task("a", 1, input=1), Task("b", 1, input=2))
+    machines = (Machine("m"), Machine("n", site=1))
+    instance = Instance(tasks, machines, (Site("s"), Site("t")), links)
+    for method in (exact_plan, milp):
+        found = method(instance, objective="makespan")
+        assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 2, 2)
+    assert solve(instance, "bound-lp").bound == 2
+
+
+def test_windows_are_thinned_evenly() -> None:
+    tasks = tuple(Task(f"t{k}", 5, absolute_deadline=6 + k) for k in range(9))
+    case = Case.of(Instance(tasks, (Machine("m"),)), "accepted")
+    assert [window.end for window in case.windows(0, 3)] == [10, 14]
+    assert len(list(case.windows(0))) == 8
+
+
+def test_what_is_late_or_impossible_in_a_hint_is_left_out() -> None:
+    tasks = (Task("a", absolute_deadline=2), Task("b", absolute_deadline=2))
+    instance = Instance(tasks, (Machine("m"), Machine("n")), etc=((2, None), (2, 2)))
+    late = Solution((Placement("b", 0, 0, 2), Placement("a", 0, 2, 4)))
+    nowhere = Solution((Placement("a", 1, 0, 2),))
+    case = Case.of(instance, "accepted")
+    assert kept(case, orders_of(case, late)) == ((1,), ())
+    assert orders_of(case, nowhere) == ((), ())
+    for hint in (late, nowhere):
+        assert exact_plan(instance, objective="accepted", hint=hint).value == 2
+
+
+def test_prices_of_an_assignment_that_is_not_the_cheapest_still_end() -> None:
+    costs = numpy.array([[0, 9], [9, 0]])
+    worth = assignment._worth(numpy, costs, numpy.array([0, 1]), numpy.array([1, 0]))
+    assert worth.max() <= 0
+
+
+def test_a_bound_of_the_integer_program_that_is_not_met(monkeypatch) -> None:
+    original = linear.LinearModel.optimise
+
+    def early(self, *args):
+        return replace(original(self, *args), bound=0.0, assignment={})
+
+    monkeypatch.setattr(linear.LinearModel, "optimise", early)
+    found = milp(matrix(6, 2))
+    assert found.status is Status.FEASIBLE and 0 < found.bound < found.value
