@@ -172,6 +172,8 @@ def gds(
     for name, share in shares.items():
         if not 0 <= share <= 1:
             raise NotApplicableError(f"{name} must be a share from 0 to 1, got {share}")
+    if critical + firm > 1:
+        raise NotApplicableError(f"critical and firm must be at most 1, got {critical + firm}")
     draw = random.Random(f"gds {seed}")
     machines = [
         Machine(f"s{site}m{index}", site, draw.uniform(slow, fast))

@@ -209,6 +209,8 @@ def dag_from_networkx(
         given: Any = machines
         if given is None and not found.machines:
             raise NotApplicableError("nodes have no costs: machines must be given")
+        if isinstance(given, str):
+            raise NotApplicableError(f"machines must be a number or powers, got {given!r}")
         if given is None or isinstance(given, int):
             chosen = machine_set(given, names=found.machines, bandwidth=bandwidth, latency=latency)
         else:

@@ -125,6 +125,7 @@ def test_small_ones_are_exact():
         ("gds", {"slowest": 30}, "slowest and fastest must be in ascending order"),
         ("gds", {"input_share": 2}, "input_share must be a share from 0 to 1, got 2"),
         ("gds", {"critical": -1}, "critical must be a share from 0 to 1, got -1"),
+        ("gds", {"critical": 0.8, "firm": 0.8}, "critical and firm must be at most 1, got 1.6"),
         ("gds", {"bandwidth": 0}, "bandwidth must be a positive number"),
         ("gds", {"latency": -1}, "latency: must not be negative"),
         ("gds", {"load": 0}, "load must be a positive number"),

@@ -117,6 +117,8 @@ def test_machines_for_networkx() -> None:
     assert dag_from_networkx(graph, chosen).machines == chosen.machines
     with pytest.raises(NotApplicableError, match="nodes have no costs: machines must be given"):
         dag_from_networkx(graph)
+    with pytest.raises(NotApplicableError, match="machines must be a number or powers, got '12'"):
+        dag_from_networkx(graph, "12")  # type: ignore[arg-type]
 
 
 def test_a_graph_of_an_instance() -> None:

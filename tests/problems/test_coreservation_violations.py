@@ -280,3 +280,14 @@ def test_a_plan_overloads_exactly_where_there_is_too_little(case):
                 if one.resource == f"machine {machine.id}" and one.start <= instant < one.end
             ]
             assert len(there) == (over > 0) and all(one.amount >= over for one in there)
+
+
+def test_a_large_request_forgives_small_ones_nothing():
+    wide = Request("w", 0, 0, 9, 1, (Part(1e9, machine=0),))
+    small = [Request(name, 0, 0, 9, 1, (Part(1.0, machine=1),)) for name in "ab"]
+    instance = Instance((Machine("m0", 1e9), Machine("m1", 1.0)), (wide, *small))
+    decisions = tuple(Decision(name, True, 0) for name in "wab")
+    held = (Share("w", 0, 0, 1e9), Share("a", 0, 1, 1.0), Share("b", 0, 1, 1.0))
+    assert {one.kind for one in violations(instance, Solution(decisions, held), 1e-9)} == {
+        "overload"
+    }

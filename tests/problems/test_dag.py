@@ -224,6 +224,15 @@ def test_rules_of_lans():
         assert kinds(LANS, Solution(rest)) == ["task-missing"]
 
 
+def test_a_long_task_forgives_the_short_ones_nothing():
+    tasks = (Task("long", work=1e9), Task("a", work=0.5), Task("b", work=0.5))
+    instance = Instance((Machine("m0"), Machine("m1")), (Graph("g", tasks),))
+    plan = Solution((Placement(0, 0, 0, 0), Placement(0, 1, 1, 0), Placement(0, 2, 1, 0)))
+    assert kinds(instance, plan, 1e-6) == ["machine-overlap"]
+    idle = Instance((Machine("m"),), (Graph("g", (Task("a", work=0.0),)),))
+    assert kinds(idle, Solution((Placement(0, 0, 0, 0),)), 1e-6) == []
+
+
 def test_zero_length_occupies_nothing():
     tasks = (Task("a", work=4), Task("b", work=0))
     instance = Instance((Machine("m"),), (Graph("g", tasks),))
@@ -231,14 +240,14 @@ def test_zero_length_occupies_nothing():
 
 
 def test_how_far_a_plan_may_be_off():
-    """A millionth of the least work, which is 1 + 2 + 3; and 64 units in the last place."""
-    just, too_much = Fraction(6, 10**6), Fraction(61, 10**7)
+    """A millionth of the shortest task, which takes 1; and 64 units in the last place."""
+    just, too_much = Fraction(1, 10**6), Fraction(11, 10**7)
     assert kinds(SMALL, moved(PLAN, 2, start=7 - just), 1e-6) == []
     assert kinds(SMALL, moved(PLAN, 2, start=7 - too_much), 1e-6) == ["precedence"]
     early = kinds(SMALL, moved(PLAN, 1, start=3 - too_much), 1e-6)
     assert early == ["precedence", "machine-overlap"]
-    apart = Instance(TWO, (Graph("g", TASKS[:2]),))  # its least work is 1 + 2
-    for early, told in ((just / 2, []), (just, ["machine-overlap"])):
+    apart = Instance(TWO, (Graph("g", TASKS[:2]),))
+    for early, told in ((just, []), (too_much, ["machine-overlap"])):
         plan = Solution((Placement(0, 0, 0, 0), Placement(0, 1, 0, 2 - early)))
         assert kinds(apart, plan, 1e-6) == told
     assert kinds(SMALL, moved(PLAN, 0, start=1 - too_much), 1e-6) == ["starts-before-arrival"]

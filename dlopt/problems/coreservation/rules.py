@@ -44,9 +44,10 @@ def violations(
     instance : Instance
     solution : Solution
     tolerance : float, default 0
-        Shares may be off by `tolerance` times the CPU of the part, a machine be overloaded by
-        `tolerance` times the largest CPU asked for by any part; decisions be late by `tolerance`
-        times the longest window, and by 64 units in the last place.
+        Shares may be off by `tolerance` times the CPU of the part; a machine may be overloaded by
+        `tolerance` times the least CPU asked for by any part, and 64 units in the last place of
+        the most; decisions may be late by `tolerance` times the shortest window, and by 64 units
+        in the last place.
 
     Returns
     -------
@@ -234,7 +235,10 @@ class _Rules:
     @cached_property
     def _overload(self) -> Fraction:
         """By how much a machine may be overloaded."""
-        return self._slack(max(part.cpu for one in self.requests.values() for part in one.parts))
+        if not self.tolerance:
+            return Fraction(0)
+        asked = [exact(part.cpu) for one in self.requests.values() for part in one.parts]
+        return self.tolerance * min(asked) + ROUNDING * max(asked)
 
     def _slack(self, cpu: Number) -> Fraction:
         return (self.tolerance + ROUNDING) * exact(cpu) if self.tolerance else Fraction(0)
@@ -243,11 +247,11 @@ class _Rules:
         """Return by how much a decision may be late."""
         if not self.tolerance:
             return Fraction(0)
-        return self.tolerance * self._longest + abs(instant) * ROUNDING
+        return self.tolerance * self._shortest + abs(instant) * ROUNDING
 
     @cached_property
-    def _longest(self) -> Fraction:
-        return max(exact(one.end) - exact(one.start) for one in self.requests.values())
+    def _shortest(self) -> Fraction:
+        return min(exact(one.end) - exact(one.start) for one in self.requests.values())
 
 
 def _place(request: str, part: int) -> str:

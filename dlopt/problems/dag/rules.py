@@ -40,8 +40,8 @@ def violations(
     instance : Instance
     solution : Solution
     tolerance : float, default 0
-        Relative: times may be off by `tolerance` times the least work, what all tasks take in
-        total if each runs where it is fastest. If it is not 0, times may also be off by 64 units
+        Relative: times may be off by `tolerance` times the shortest task, each where it is
+        fastest; those that take no time aside. If it is not 0, times may also be off by 64 units
         in the last place.
 
     Returns
@@ -67,7 +67,7 @@ class _Rules:
         self.instance, self.solution = instance, solution
         self.paths = instance.paths
         self.loose = tolerance > 0
-        self.slack = exact(tolerance) * self._least_work() if tolerance else Fraction(0)
+        self.slack = exact(tolerance) * self._shortest() if tolerance else Fraction(0)
 
     def broken(self) -> Iterator[Violation]:
         placed: list[dict[int, Span]] = [{} for _ in self.instance.graphs]
@@ -151,17 +151,17 @@ class _Rules:
         """Return by how much something may come too early before an instant."""
         return self.slack + abs(instant) * ROUNDING if self.loose else self.slack
 
-    def _least_work(self) -> Fraction:
-        """Return what all tasks take if each runs where it is fastest."""
+    def _shortest(self) -> Fraction:
+        """Return what the shortest task takes where it is fastest; 0 if none takes any time."""
         machines = self.instance.machines
         fastest = max(range(len(machines)), key=lambda place: machines[place].power)
-        total = Fraction(0)
+        spans = []
         for graph in self.instance.graphs:
             for task in graph.tasks:
                 places: Iterable[int] = (fastest,) if task.costs is None else range(len(machines))
                 costs = (cost_of(task, place, machines[place]) for place in places)
-                total += min(cost for cost in costs if cost is not None)
-        return total
+                spans.append(min(cost for cost in costs if cost is not None))
+        return min((span for span in spans if span), default=Fraction(0))
 
     def _name(self, placement: Placement) -> str:
         return f"task {placement.task} of graph {placement.graph}"
