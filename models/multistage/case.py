@@ -13,57 +13,14 @@ from fractions import Fraction
 from math import frexp
 from typing import Any
 
-from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact
+from dlopt.arithmetic import SOLVER, Number, exact
 from dlopt.models.admission.case import Case as Stream
 from dlopt.models.admission.case import Job, common_measure
-from dlopt.problems.multistage import Instance, Reservation
+from dlopt.models.multistage.bookings import Booking, Weights, booking_of, shortest, unsure
+from dlopt.problems.multistage import Instance
 
 _SIZE = 10
 """Binary logarithm of the horizon and of the largest load that are aimed at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Booking:
-    """A reservation, in a solver's units.
-
-    Parameters
-    ----------
-    index : int
-        Among the reservations of the instance.
-    start, sent, end : Fraction
-        It holds the channel in ``[start, sent)`` and its nodes in ``[start, end)``.
-    count : int
-        How many nodes it wants.
-    named : bool
-        Whether it says which.
-    able : tuple of int
-        The nodes that it can have: those it names, or all that are ready.
-    weight : Fraction
-        What its acceptance is worth.
-    must : bool
-        Whether it is accepted already, or cannot be refused.
-    obstacle : str or None
-        Why it cannot be accepted, whatever else is: what was committed is in its way.
-    """
-
-    index: int
-    start: Fraction
-    sent: Fraction
-    end: Fraction
-    count: int
-    named: bool
-    able: tuple[int, ...]
-    weight: Fraction
-    must: bool
-    obstacle: str | None
-
-    def bars(self, other: Booking) -> bool:
-        """Tell whether the I/O of two reservations overlaps."""
-        return max(self.start, other.start) < min(self.sent, other.sent)
-
-    def meets(self, other: Booking) -> bool:
-        """Tell whether two reservations cannot share a node."""
-        return max(self.start, other.start) < min(self.end, other.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +62,7 @@ class Case:
         Examples
         --------
         >>> from dlopt.problems.cluster import Cluster
-        >>> from dlopt.problems.multistage import Task
+        >>> from dlopt.problems.multistage import Reservation, Task
         >>> case = Case.of(
         ...     Instance(
         ...         Cluster(2, tau=1, chi=1),
@@ -117,12 +74,12 @@ class Case:
         >>> [booking.able for booking in case.bookings]
         [(1,)]
         """
-        weigh = _Weights(instance, objective)
+        weigh = Weights(instance, objective)
         spare = Fraction(0) if instance.exact else exact(SOLVER) / 4
         jobs, settled, granted = _jobs(instance, weigh, spare, everyone)
-        short = _shortest(instance) * spare / 4
+        short = shortest(instance) * spare / 4
         wanted = [
-            _booking(instance, index, one, weigh, short)
+            booking_of(instance, index, one, weigh, short)
             for index, one in enumerate(instance.reservations)
         ]
         bookings = [
@@ -244,21 +201,8 @@ class Case:
         return None
 
 
-class _Weights:
-    """What tasks and reservations are worth under an objective."""
-
-    def __init__(self, instance: Instance, objective: str) -> None:
-        self.by_load = objective == "accepted-load"
-        weights = {
-            "accepted": (exact(instance.task_weight), exact(instance.reservation_weight)),
-            "accepted-reservations": (Fraction(0), Fraction(1)),
-            "reject-ratio": (Fraction(1), Fraction(1)),
-        }
-        self.task, self.reservation = weights.get(objective, (Fraction(1), Fraction(0)))
-
-
 def _jobs(
-    instance: Instance, weigh: _Weights, spare: Fraction, everyone: bool
+    instance: Instance, weigh: Weights, spare: Fraction, everyone: bool
 ) -> tuple[list[Job], frozenset[int], Fraction]:
     """Return the tasks to be planned, those of which nothing remains, and what these are worth."""
     stream, jobs = instance.stream, list[Job]()
@@ -276,47 +220,11 @@ def _jobs(
             granted += weight
         elif weight or must:
             arrival, deadline = exact(task.arrival), exact(task.deadline)
-            last, unsure = arrival + deadline, _unsure(instance)
-            release = max(arrival - spare * deadline - unsure * arrival, ready)
-            due = last + spare * deadline + unsure * last
+            last, off = arrival + deadline, unsure(instance)
+            release = max(arrival - spare * deadline - off * arrival, ready)
+            due = last + spare * deadline + off * last
             jobs.append(Job(index, release, due, left, weight, must))
     return jobs, frozenset(settled), granted
-
-
-def _booking(
-    instance: Instance, index: int, one: Reservation, weigh: _Weights, short: Fraction
-) -> Booking:
-    start, sent, end = exact(one.start), exact(one.channel_end), exact(one.end)
-    middle, short = (start + end) / 2, short + _unsure(instance) * end
-    start, end = min(start + short, middle), max(end - short, middle)
-    sent = max(start, sent - short)
-    now, channel = exact(instance.now), exact(instance.channel_free)
-    wanted = one.nodes if isinstance(one.nodes, tuple) else range(instance.cluster.nodes)
-    free = [exact(instant) for instant in instance.free_times]
-    # Since when the channel or a node is busy is not told: by the rules, it counts from now on.
-    later = max(start, now)
-    able = tuple(j for j in wanted if later >= min(end, free[j]))
-    obstacle = None
-    if later < min(sent, channel):
-        obstacle = "the channel is not free"
-    elif len(able) < one.count:
-        obstacle = "too few of its nodes are free"
-    named = isinstance(one.nodes, tuple)
-    must = one.mandatory or one.id in instance.promised
-    weight = weigh.reservation
-    return Booking(index, start, sent, end, one.count, named, able, weight, must, obstacle)
-
-
-def _unsure(instance: Instance) -> Fraction:
-    """Return by how much of itself an instant may be off, as the rules see it."""
-    return Fraction(0) if instance.exact else ROUNDING
-
-
-def _shortest(instance: Instance) -> Fraction:
-    """Return the shortest of relative deadlines and reservations."""
-    spans = [exact(task.deadline) for task in instance.tasks]
-    spans += [exact(one.end) - exact(one.start) for one in instance.reservations]
-    return min(spans)
 
 
 def _power(number: Number) -> Fraction:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from dlopt.formats.vipr import Certificate
 from dlopt.models.admission.case import Job
-from dlopt.models.multistage.case import Booking, Case
+from dlopt.models.multistage.bookings import Booking
+from dlopt.models.multistage.case import Case
 from dlopt.models.multistage.fluid import FluidModel
 from dlopt.problems.multistage import Instance, Solution
 from dlopt.result import Result, Status

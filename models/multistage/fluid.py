@@ -26,7 +26,8 @@ from fractions import Fraction
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.admission import fluid
 from dlopt.models.admission.fluid import Flow, Kind
-from dlopt.models.multistage.case import Booking, Case
+from dlopt.models.multistage.bookings import Booking
+from dlopt.models.multistage.case import Case
 
 MOST_CELLS = 20_000
 """Triples of a task, an interval and a kind; beyond, kinds and then intervals are merged."""

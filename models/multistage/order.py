@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import NamedTuple
 
 import pulp
@@ -31,9 +31,11 @@ import pulp
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
 from dlopt.models.admission.order import SPARE
 from dlopt.models.admission.sequence import takes_port
-from dlopt.models.multistage.case import Booking, Case
+from dlopt.models.multistage.bookings import Booking
+from dlopt.models.multistage.budgets import Budgets
+from dlopt.models.multistage.case import Case
 from dlopt.models.multistage.sequence import Grants, Part
-from dlopt.models.multistage.slots import Slot, Slots
+from dlopt.models.multistage.slots import Slot
 from dlopt.result import Limits
 
 _DIGITS = 7
@@ -51,7 +53,7 @@ class Found(NamedTuple):
     outcome: Outcome
 
 
-class OrderModel(Slots):
+class OrderModel(Budgets):
     """The program above.
 
     Parameters
@@ -202,57 +204,6 @@ class OrderModel(Slots):
                 self.problem += linear([(1, self.present[a]), (-1, self.present[b])]) >= 0
                 self.problem += linear([(1, y), (-1, self.present[b])]) >= 0
 
-    def add_windows(self) -> None:
-        """Leave port and nodes the time for all that has its window between two instants."""
-        for j, slots in self._resources():
-            for start, end, inside in self._windows(slots, port=j is None):
-                self.problem += linear(self._times(j, inside, start, end)) <= end - start
-
-    def add_stages(self) -> None:
-        """Leave port and nodes the time for what starts behind an instant, after what is before.
-
-        What starts before a mark ends by ``e``, and what starts behind it begins then.
-        """
-        for n, (j, slots) in enumerate(self._resources()):
-            for k, stage in enumerate(self._stages(slots, port=j is None)):
-                mark, end = stage.mark, stage.end
-                ended = self.problem.add_variable(f"e_{n}_{k}", mark)
-                for a in stage.before:
-                    terms: list[Term] = [(1, self.start[a]), *self._time(a, port=j is None)]
-                    self.problem += linear([*terms, (-1, ended)]) <= 0
-                for start in sorted({self.first(a) for a in stage.before}):
-                    inside = [a for a in stage.before if self.first(a) >= start]
-                    terms = self._times(j, inside, start, mark)
-                    self.problem += linear([*terms, (-1, ended)]) <= -start
-                terms = self._times(j, stage.after, mark, end)
-                self.problem += linear([*terms, (1, ended)]) <= end
-
-    def add_alike_nodes(self) -> None:
-        """Take nodes that are alike in a fixed order, for one reservation or one task's chunks."""
-        free = [r for r, booking in enumerate(self.case.bookings) if not booking.named]
-        crowd: dict[int, int] = defaultdict(int)
-        for pair in self.before:
-            for a in pair:
-                crowd[a.job] += 1
-        busiest = max(crowd, key=lambda i: crowd[i], default=0)
-        for i, j in self._alike():
-            given: list[Term] = [
-                (-1 if (r, node) == (free[0], j) else 1, self.held[r, node])
-                for r in free
-                for node in (i, j)
-                if (r, node) in self.held
-            ]
-            if given and (free[0], i) in self.held:
-                held = [(1, self.held[free[0], i]), (-1, self.held[free[0], j])]
-                self.problem += linear(held) >= 0
-            a, b = Slot(busiest, i, 0, 0), Slot(busiest, j, 0, 0)
-            if a in self.present and b in self.present:
-                terms = [*given, (1, self.present[a]), (-1, self.present[b])]
-                self.problem += linear(terms) >= 0
-                if (a, b) in self.before:
-                    terms = [*given, (1, self.before[a, b]), (-1, self.present[b])]
-                    self.problem += linear(terms) >= 0
-
     def solve(self, limits: Limits, solver: str, seed: int) -> Found:
         """Return what is accepted, and the chunks with loads in the order that was found."""
         outcome = optimise(self.problem, limits, solver=solver, seed=seed)
@@ -304,37 +255,3 @@ class OrderModel(Slots):
         if slack > 0:
             terms = [(1, self.start[a]), *self._time(a, port), (slack, held)]
             self.problem += linear(terms) <= self._end(a, port)
-
-    def _resources(self) -> Iterator[tuple[int | None, list[Slot]]]:
-        """Yield the port, as None, and the nodes, with the chunks that take time of them."""
-        yield None, [a for a in self.slots if takes_port(self.stream, a.node)]
-        for j in self.stream.nodes:
-            yield j, [a for a in self.slots if a.node == j]
-
-    def _times(
-        self, j: int | None, slots: list[Slot], start: Fraction, end: Fraction
-    ) -> list[Term]:
-        """Return what chunks take of the port or a node, and reservations in a window."""
-        terms = [term for a in slots for term in self._time(a, port=j is None)]
-        for r, booking in enumerate(self.case.bookings):
-            until = booking.sent if j is None else booking.end
-            held = self.taken[r] if j is None else self.held.get((r, j))
-            if held is not None and start <= booking.start and until <= end:
-                terms.append((until - booking.start, held))
-        return terms
-
-    def _alike(self) -> Iterator[tuple[int, int]]:
-        """Yield neighbours among the nodes that could be exchanged."""
-        stream, alike = self.stream, defaultdict[object, list[int]](list)
-        origin = min((job.release for job in self.case.jobs), default=Fraction(0))
-        for j in stream.nodes:
-            able = tuple(r for r, booking in enumerate(self.case.bookings) if j in booking.able)
-            free = max(stream.free[j], origin)
-            alike[stream.tau[j], stream.chi[j], free, able].append(j)
-        for nodes in alike.values():
-            yield from pairwise(nodes)
-
-    def _time(self, a: Slot, port: bool) -> list[Term]:
-        """Return how long a chunk holds the port, or its node."""
-        setup, unit = self._costs(a, port)
-        return [(setup, self.present[a]), (unit, self.load[a])]

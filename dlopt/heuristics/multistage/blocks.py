@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from heapq import heapify, heappop, heapreplace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -42,8 +42,26 @@ class Wish(NamedTuple):
     nodes: int | tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A plan whose chunks are written down."""
+
+    pieces: tuple[Piece, ...]
+    """In the order of transmission."""
+
+    @property
+    def start(self) -> Any:
+        """When the first of them is sent."""
+        return self.pieces[0].start
+
+    @property
+    def count(self) -> int:
+        """On how many nodes they are."""
+        return len({piece.node for piece in self.pieces})
+
+
 class Blocks:
-    """What is taken; lists are replaced and never changed, so that copies share them.
+    """What is taken, node by node.
 
     Parameters
     ----------
@@ -51,18 +69,11 @@ class Blocks:
     nodes : list of list of Number
     """
 
-    __slots__ = ("channel", "earliest", "nodes")
+    __slots__ = ("channel", "nodes")
 
-    def __init__(
-        self,
-        channel: list[Any],
-        nodes: list[list[Any]],
-        earliest: list[tuple[Any, int]] | None = None,
-    ) -> None:
+    def __init__(self, channel: list[Any], nodes: list[list[Any]]) -> None:
         self.channel = channel
         self.nodes = nodes
-        # A heap of instants before which nodes cannot receive: see `Line`.
-        self.earliest = earliest or [(0, node) for node in range(len(nodes))]
 
     @classmethod
     def of(cls, ready: Sequence[Any], channel: Any, now: Any) -> Blocks:
@@ -75,37 +86,31 @@ class Blocks:
 
     def copy(self) -> Blocks:
         """Return a copy that shares nothing that changes. Complexity: O(N), one pointer each."""
-        return Blocks(self.channel, self.nodes.copy(), self.earliest)
+        return Blocks(self.channel, self.nodes.copy())
 
-    def hold(self, pieces: Sequence[Piece]) -> None:
-        """Take what chunks need. Each list is copied once."""
-        channel, nodes = self.channel.copy(), self.nodes
-        for node in {piece.node for piece in pieces}:
-            nodes[node] = nodes[node].copy()
-        for piece in pieces:
+    def hold(self, plan: Any) -> None:
+        """Take what the chunks of a plan need. Each list is copied once."""
+        channel, nodes, own = self.channel.copy(), self.nodes, set()
+        for piece in plan.pieces:
+            node = piece.node
+            if node not in own:
+                own.add(node)
+                nodes[node] = nodes[node].copy()
             if piece.sent > piece.start:
                 join(channel, piece.start, piece.sent)
-            join(nodes[piece.node], piece.start, piece.end)
+            join(nodes[node], piece.start, piece.end)
         self.channel = channel
 
-    def reserve(self, window: Window, known: dict[int, tuple[list[Any], list[Any]]]) -> None:
-        """Take what a reservation needs.
-
-        Parameters
-        ----------
-        window : Window
-        known : dict
-            Lists that the same reservation was entered in before, by their ``id``, and the lists
-            that came of them: copies share most of theirs, and go on sharing.
-        """
-        self.channel = _entered(self.channel, window.start, window.io_end, known)
+    def reserve(self, window: Window, known: object = None) -> None:
+        """Take what a reservation needs."""
+        self.channel = joined(self.channel, window.start, window.io_end)
         for node in window.nodes:
-            self.nodes[node] = _entered(self.nodes[node], window.start, window.end, known)
+            self.nodes[node] = joined(self.nodes[node], window.start, window.end)
 
     def forget(self, now: Any) -> None:
         """Drop what ended at an instant or before it: nothing is planned there any more."""
-        self.channel = _since(self.channel, now)
-        self.nodes = [_since(taken, now) for taken in self.nodes]
+        self.channel = since(self.channel, now)
+        self.nodes = [since(taken, now) for taken in self.nodes]
 
     def channel_taken(self, start: Any, end: Any) -> bool:
         """Tell whether the channel is not free all the time."""
@@ -114,71 +119,6 @@ class Blocks:
     def node_taken(self, node: int, start: Any, end: Any) -> bool:
         """Tell whether a node is not free all the time."""
         return meets(self.nodes[node], start, end)
-
-    def line(self, lo: Any, until: Any) -> Line:
-        """Return the nodes in the order in which they can receive from `lo` on."""
-        return Line(self, lo, until)
-
-
-class Line:
-    """Nodes in the order in which they can receive first; of two at one instant, by number.
-
-    A node can receive when it is free and the channel is. It is found out only for as many nodes
-    as are asked for. What a state was found to be once is the least that it can be later, and the
-    least for every state that has more taken: it is kept, and copies begin with it.
-
-    Parameters
-    ----------
-    blocks : Blocks
-    lo : Number
-    until : Number
-        Nodes that cannot receive before it are left out.
-
-    Attributes
-    ----------
-    order : list of int
-        As far as it is known.
-    instants : list of Number
-        When each of them can receive.
-    """
-
-    __slots__ = ("_blocks", "_first", "_heap", "_until", "instants", "order")
-
-    def __init__(self, blocks: Blocks, lo: Any, until: Any) -> None:
-        self._blocks, self._until = blocks, until
-        self._first = free_from(blocks.channel, lo)
-        self._heap = blocks.earliest.copy()
-        self.order: list[int] = []
-        self.instants: list[Any] = []
-
-    def upto(self, count: int) -> int:
-        """Find out the first nodes, and return how many there are, `count` at the most."""
-        heap, first, channel = self._heap, self._first, self._blocks.channel
-        while len(self.order) < count and heap and heap[0][0] < self._until:
-            known, node = heap[0]
-            instant = max(known, first)
-            taken = self._blocks.nodes[node]
-            while True:
-                at = bisect_right(channel, instant)
-                if at % 2:
-                    instant = channel[at]
-                at = bisect_right(taken, instant)
-                if at % 2 == 0:
-                    break
-                instant = taken[at]
-            if instant > known:
-                heapreplace(heap, (instant, node))
-            else:
-                heappop(heap)
-                self.order.append(node)
-                self.instants.append(instant)
-        return min(count, len(self.order))
-
-    def keep(self) -> None:
-        """Let the state know what was found out."""
-        found = [*zip(self.instants, self.order, strict=True), *self._heap]
-        heapify(found)
-        self._blocks.earliest = found
 
 
 def pick(state: Any, wish: Wish) -> tuple[int, ...] | None:
@@ -253,16 +193,7 @@ def join(taken: list[Any], start: Any, end: Any) -> None:
         taken[first:last] = ends if first % 2 else [start, *ends]
 
 
-def _entered(
-    taken: list[Any], start: Any, end: Any, known: dict[int, tuple[list[Any], list[Any]]]
-) -> list[Any]:
-    # The old list is kept with the new one: an id may be given again once a list is gone.
-    found = known.get(id(taken))
-    if found is None:
-        found = known[id(taken)] = (taken, joined(taken, start, end))
-    return found[1]
-
-
-def _since(taken: list[Any], now: Any) -> list[Any]:
+def since(taken: list[Any], now: Any) -> list[Any]:
+    """Return busy times without what ended at an instant or before it."""
     gone = bisect_right(taken, now) // 2 * 2
     return taken[gone:] if gone else taken

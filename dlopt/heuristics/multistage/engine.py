@@ -107,9 +107,7 @@ class MultiStage:
         self.now: Any = cast(now)
         self._cast = cast
         costs = cast(cluster.tau_of(0)), cast(cluster.chi_of(0))
-        # One object an instant: equal ones are then told to be so without arithmetic.
-        instants = {instant: cast(instant) for instant in set(ready)}
-        state = costs, [instants[instant] for instant in ready], cast(channel_ready), self.now
+        state = costs, [cast(instant) for instant in ready], cast(channel_ready), self.now
         self._queue = core_of(self.algorithm, *state, plain=plain)
         self._decisions: list[Decision] = []
         self._grants: list[Grant] = []

@@ -31,7 +31,7 @@ from typing import Any
 from dlopt.heuristics.admission.nodes import Miss
 from dlopt.heuristics.admission.orders import Refused, Waiting
 from dlopt.heuristics.multistage import mended, printed
-from dlopt.heuristics.multistage.blocks import Window, Wish, pick
+from dlopt.heuristics.multistage.blocks import Known, Window, Wish, pick
 from dlopt.heuristics.multistage.printed import Job, Part
 from dlopt.heuristics.multistage.queue import Denied, Planned
 
@@ -216,4 +216,4 @@ class Printed:
 
 
 def _planned(task: Waiting, parts: Iterable[Part]) -> Planned:
-    return Planned(task, tuple(piece for _, piece in parts))
+    return Planned(task, Known(tuple(piece for _, piece in parts)))

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from dlopt.heuristics.admission.nodes import Miss
-from dlopt.heuristics.multistage.blocks import Piece, Window
+from dlopt.heuristics.multistage.blocks import Known, Piece, Window
 
 Interval: TypeAlias = tuple[Any, Any]
 
 
 class PlainBlocks:
-    """What is taken, as it was entered; used as `dlopt.heuristics.multistage.blocks.Blocks` is."""
+    """What is taken, as it was entered; used as `dlopt.heuristics.multistage.groups.Groups` is."""
 
     def __init__(self, channel: list[Interval], nodes: list[list[Interval]]) -> None:
         self.channel = channel
@@ -33,9 +33,9 @@ class PlainBlocks:
         """Return a copy that shares nothing that changes."""
         return PlainBlocks(self.channel.copy(), [taken.copy() for taken in self.nodes])
 
-    def hold(self, pieces: Iterable[Piece]) -> None:
-        """Take what chunks need."""
-        for piece in pieces:
+    def hold(self, plan: Known) -> None:
+        """Take what the chunks of a plan need."""
+        for piece in plan.pieces:
             if piece.start < piece.sent:
                 self.channel.append((piece.start, piece.sent))
             self.nodes[piece.node].append((piece.start, piece.end))
@@ -64,12 +64,12 @@ class PlainPlanner:
     """Plans one task after the other; used as `dlopt.heuristics.multistage.dispatch.Planner` is."""
 
     def __init__(self, tau: Any, chi: Any) -> None:
-        self.tau, self.unit = tau, tau + chi
+        self.tau, self.chi, self.unit = tau, chi, tau + chi
         self.dust: Any = 1e-12 if isinstance(self.unit, float) else 0
 
     def place(
         self, blocks: PlainBlocks, lo: Any, load: Any, deadline: Any, hint: int = 1
-    ) -> tuple[Piece, ...] | Miss:
+    ) -> Known | Miss:
         """Return the chunks of a task in the order of transmission, or what is left of its load."""
         windows = merged(blocks.channel, lo, deadline)
         available = [_available(blocks.channel, taken, lo) for taken in blocks.nodes]
@@ -78,7 +78,7 @@ class PlainPlanner:
         for count in range(1, len(order) + 1):
             left, pieces = self._dispatched(blocks, windows, order[:count], lo, load, deadline)
             if left <= load * self.dust:
-                return tuple(pieces)
+                return Known(tuple(pieces))
         return Miss(left, "load")
 
     def _dispatched(
@@ -105,13 +105,15 @@ class PlainPlanner:
                     continue
                 node = min(ready, key=lambda one: free[one][1])
                 stop = free.pop(node)[1]
-                amount = max(0, stop - clock) / self.unit
-                if amount * self.tau > until - clock:
-                    amount = (until - clock) / self.tau
-                amount = min(amount, left)
+                amount = (stop - clock) / self.unit
+                sent, done = clock + amount * self.tau, stop
+                if sent >= until:
+                    amount, sent = min(amount, (until - clock) / self.tau), until
+                    done = min(stop, sent + amount * self.chi)
+                if amount >= left:
+                    amount, sent = left, min(sent, clock + left * self.tau)
+                    done = min(stop, sent + amount * self.chi)
                 if amount > spare:
-                    sent = clock + amount * self.tau
-                    done = clock + amount * self.unit
                     pieces.append(Piece(node, amount, clock, sent, done))
                     clock = sent
                     left -= amount

@@ -15,21 +15,24 @@ from typing import Any, NamedTuple
 
 from dlopt.heuristics.admission.nodes import Miss
 from dlopt.heuristics.admission.orders import Refused, Waiting
-from dlopt.heuristics.multistage.blocks import Blocks, Piece, Window, Wish, pick
+from dlopt.heuristics.multistage.blocks import Blocks, Known, Piece, Window, Wish, pick
 from dlopt.heuristics.multistage.dispatch import Planner
+from dlopt.heuristics.multistage.groups import Groups
 from dlopt.heuristics.multistage.plain import PlainBlocks, PlainPlanner
 
 
 class Planned(NamedTuple):
-    """A task and its chunks, in the order of transmission."""
+    """A task and its plan."""
 
     task: Waiting
-    pieces: tuple[Piece, ...]
+    plan: Any
+    """A `dlopt.heuristics.multistage.blocks.Known`, or what the planner made."""
 
     @property
-    def width(self) -> int:
-        """On how many nodes it is."""
-        return len({piece.node for piece in self.pieces})
+    def pieces(self) -> tuple[Piece, ...]:
+        """Its chunks, in the order of transmission."""
+        pieces: tuple[Piece, ...] = self.plan.pieces
+        return pieces
 
 
 class Denied(NamedTuple):
@@ -76,8 +79,9 @@ class Queue:
         self.sent: list[Planned] = []
         self._plain = plain
         self._planner: Any = (PlainPlanner if plain else Planner)(*costs)
-        # The state before each task that waits, and the one after the last.
-        self._states: list[Any] = [(PlainBlocks if plain else Blocks).of(ready, channel, now)]
+        # What is promised or begun, and the state before each task that waits, and after the last.
+        self._fixed: Any = (PlainBlocks if plain else Blocks).of(ready, channel, now)
+        self._states: list[Any] = [(PlainBlocks if plain else Groups).of(ready, channel, now)]
 
     def offer(self, new: Waiting) -> Refused | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
@@ -94,7 +98,9 @@ class Queue:
         is not concerned.
         """
         begun = at = self._begun(now)
-        fixed = self._states[begun]
+        fixed = self._fixed.copy()
+        for planned in self.waiting[:begun]:
+            fixed.hold(planned.plan)
         nodes = pick(fixed, wish)
         if nodes is None:
             return Denied("nodes")
@@ -103,12 +109,15 @@ class Queue:
         if not self._plain:
             at = max(begun, bisect_right(self.waiting, wish.start, key=_deadline))
         states = [state.copy() for state in self._states[: at + 1]]
-        known: dict[int, Any] = {}
+        window, known = Window(wish.start, wish.io_end, wish.end, nodes), dict[int, Any]()
         for state in states[begun:]:
-            state.reserve(Window(wish.start, wish.io_end, wish.end, nodes), known)
+            state.reserve(window, known)
         tasks = [planned.task for planned in self.waiting[at:]]
         refused = self._replanned(begun, at, states, tasks, now)
-        return nodes if refused is None else Denied("task", refused.task.id)
+        if refused is not None:
+            return Denied("task", refused.task.id)
+        self._fixed.reserve(window, known)
+        return nodes
 
     def restore(self, tasks: Iterable[Waiting], now: Any) -> Refused | None:
         """Plan tasks that were promised before, into an empty queue."""
@@ -135,16 +144,16 @@ class Queue:
         self, begun: int, at: int, states: list[Any], tasks: list[Waiting], now: Any
     ) -> Refused | None:
         """Let tasks take the places from `at` on, if none of them misses."""
-        state, plan = states[at], []
-        before = {id(one.task): one.width for one in self.waiting[at:]}
+        state, plan = states[at].copy(), []
+        before = {id(one.task): one.plan.count for one in self.waiting[at:]}
         for task in tasks:
             hint = before.get(id(task), 1)
-            pieces = self._planner.place(state, now, task.load, task.deadline, hint)
-            if isinstance(pieces, Miss):
-                return Refused(task, pieces)
-            plan.append(Planned(task, pieces))
+            found = self._planner.place(state, now, task.load, task.deadline, hint)
+            if isinstance(found, Miss):
+                return Refused(task, found)
+            plan.append(Planned(task, found))
             state = state.copy()
-            state.hold(pieces)
+            state.hold(found)
             states.append(state)
         self.waiting[at:] = plan
         self._states = states
@@ -152,10 +161,13 @@ class Queue:
         return None
 
     def _commit(self, count: int, now: Any) -> None:
-        self.sent += self.waiting[:count]
+        for planned in self.waiting[:count]:
+            self._fixed.hold(planned.plan)
+            self.sent.append(Planned(planned.task, Known(planned.pieces)))
         del self.waiting[:count]
         del self._states[:count]
         self._states[0].forget(now)
+        self._fixed.forget(now)
 
 
 def _key(planned: Planned) -> Any:
@@ -167,4 +179,4 @@ def _deadline(planned: Planned) -> Any:
 
 
 def _start(planned: Planned) -> Any:
-    return planned.pieces[0].start
+    return planned.plan.start

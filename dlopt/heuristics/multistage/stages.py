@@ -16,19 +16,15 @@ no less than what can be done, so that bisection tells which numbers of nodes ar
 
 from __future__ import annotations
 
-import sys
-from bisect import bisect_right, insort
+from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
 
 from dlopt.heuristics.multistage.blocks import Piece
+from dlopt.heuristics.multistage.groups import Places
 
 Stage: TypeAlias = tuple[Any, Any, Any]
-Ready: TypeAlias = tuple[Any, int]
-"""Until when a node is free, and its place in the order of nodes."""
-Coming: TypeAlias = tuple[Any, Any, int]
-"""From when a node is free, until when, and its place in the order of nodes."""
 
 
 def stages(channel: list[Any], lo: Any, deadline: Any) -> Iterator[Stage]:
@@ -50,122 +46,220 @@ def stages(channel: list[Any], lo: Any, deadline: Any) -> Iterator[Stage]:
         start, at = until, at + 2
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What is the same in all stages of a task.
+class Member:
+    """Nodes that are free at the same times, as they go from stage to stage.
 
     Parameters
     ----------
-    tau, chi : Number
-    spare : Number
-        Load that need not be sent; 0 in exact numbers.
-    order : list of int
-        Nodes, in the order in which they are added.
-    nodes : list of list of Number
-        When each node is taken.
-    """
-
-    tau: Any
-    chi: Any
-    spare: Any
-    order: list[int]
-    nodes: list[list[Any]]
-
-
-class StageView:
-    """What the nodes can do in one stage.
+    group : int
+        What the planner knows them by.
+    taken : list of Number
+        When each is taken.
+    places : sequence of int
+        In the order of nodes, increasing.
+    start : Number
+        When they can receive first.
+    deadline : Number
+        Later instants do not count.
 
     Attributes
     ----------
-    reach : int
-        How many nodes, in their order, were looked at.
-    disordered : int
-        How few nodes, in their order, do not become free in it.
+    start, stop : Number
+        From when until when they are free in the stage.
+    until : Number
+        When they are taken next, or the deadline.
+    at : int
+        Index of the end of this gap between busy times.
+    filled : dict
+        Until when gaps are taken, by their index: see `dlopt.heuristics.multistage.groups`.
     """
 
-    __slots__ = ("coming", "disordered", "end", "latest", "reach", "ready", "start", "until")
+    __slots__ = ("at", "filled", "group", "places", "size", "start", "stop", "taken", "until")
 
-    def __init__(self, start: Any, until: Any, end: Any) -> None:
-        self.start, self.until, self.end = start, until, end
-        self.ready: list[Ready] = []
-        self.coming: list[Coming] = []
-        self.reach, self.disordered = 0, sys.maxsize
-        self.latest = start
+    def __init__(
+        self, group: int, taken: list[Any], places: Places, start: Any, deadline: Any
+    ) -> None:
+        self.group, self.taken, self.places, self.size = group, taken, places, len(places)
+        self.start = self.stop = start
+        self.at = bisect_right(taken, start)
+        self.until = taken[self.at] if self.at < len(taken) else deadline
+        self.filled: dict[int, Any] = {}
 
-    def extend(self, terms: Terms, count: int) -> None:
-        """Find out when nodes are free, up to the first `count`."""
-        nodes, order, until, latest = terms.nodes, terms.order, self.until, self.latest
-        for place in range(self.reach, count):
-            taken, start, stop = nodes[order[place]], self.start, self.end
-            if taken:
-                at = bisect_right(taken, start)
-                if at % 2:
-                    start = taken[at]
-                    if start >= until:
-                        continue
-                    at += 1
-                if at < len(taken) and taken[at] < stop:
-                    stop = taken[at]
-            if start < latest:
-                self.disordered = min(self.disordered, place + 1)
-            latest = start
-            if start > self.start:
-                insort(self.coming, (start, stop, place))
-            else:
-                insort(self.ready, (stop, place))
-        self.reach, self.latest = count, latest
+    def leave(self, end: Any, channel: list[Any], after: int) -> int:
+        """Take what was free in a stage, go to the next one, and return its index."""
+        taken, at, start = self.taken, self.at, end
+        self.filled[at] = self.stop
+        while at < len(taken) and taken[at] <= start:
+            at = bisect_right(taken, start, at)
+            if at % 2:
+                start = taken[at]
+                at += 1
+            after = bisect_right(channel, start, after)
+            if after % 2:
+                start = channel[after]
+                after += 1
+        self.at, self.start = at, start
+        self.until = taken[at] if at < len(taken) else channel[-1]
+        return after
 
-    def relaxed(self, terms: Terms, count: int, left: Any) -> Any:
+
+class Run(NamedTuple):
+    """Nodes that are served one after the other, all of which may compute until one instant."""
+
+    among: list[Places]
+    """Where in the order of nodes they are; the first ones of all these."""
+    size: int
+    start: Any
+    sent: Any
+    stop: Any
+    end: Any
+    """Until when the last of them is taken: it may have less to do."""
+    until: Any
+    """When the channel is taken again."""
+
+    @property
+    def places(self) -> Places:
+        """Where in the order of nodes they are, in turn."""
+        return _in_turn(self.among)[: self.size]
+
+
+class Server:
+    """The channel of the stages of a task.
+
+    Parameters
+    ----------
+    tau, chi, spare : Number
+        `spare` is load that need not be sent; 0 in exact numbers.
+    """
+
+    __slots__ = ("chi", "spare", "tau", "unit")
+
+    def __init__(self, tau: Any, chi: Any, spare: Any) -> None:
+        self.tau, self.chi, self.unit, self.spare = tau, chi, tau + chi, spare
+
+    def relaxed(self, members: list[Member], until: Any, left: Any) -> Any:
         """Return what is left at the least: as if all were free as soon as one is."""
-        coming = [one for one in self.coming if one[2] < count]
-        ready = [one for one in self.ready if one[1] < count]
-        first = self.start if ready else coming[0][0]
-        ready = sorted(ready + [(stop, place) for _, stop, place in coming])
-        return self._served(terms, first, ready, [], left, [])
+        first = min(member.start for member in members)
+        return self._served(members, [], first, until, left, [])
 
-    def serve(self, terms: Terms, count: int, left: Any, made: list[Piece]) -> Any:
-        """Return what the first nodes leave of a load, and make the chunks."""
-        ready, coming = self.ready, self.coming
-        if self.reach > count:
-            ready = [one for one in ready if one[1] < count]
-            coming = [one for one in coming if one[2] < count]
-        if ready or coming:
-            return self._served(terms, self.start, ready, coming, left, made)
-        return left
+    def serve(
+        self, members: list[Member], clock: Any, until: Any, left: Any, made: list[Run]
+    ) -> Any:
+        """Return what the nodes leave of a load in a stage, and note which are served when."""
+        ready = [member for member in members if member.start <= clock]
+        coming = [member for member in members if member.start > clock]
+        coming.sort(key=_start, reverse=True)
+        return self._served(ready, coming, clock, until, left, made)
 
     def _served(
         self,
-        terms: Terms,
+        ready: list[Member],
+        coming: list[Member],
         clock: Any,
-        ready: list[Ready],
-        coming: list[Coming],
+        until: Any,
         left: Any,
-        made: list[Piece],
+        made: list[Run],
     ) -> Any:
-        tau, chi, spare, until = terms.tau, terms.chi, terms.spare, self.until
-        unit, order, at = tau + chi, terms.order, 0
-        if coming:
-            ready, coming = ready.copy(), coming[::-1]
-        while at < len(ready) or coming:
-            if coming:
-                if at == len(ready) and coming[-1][0] > clock:
-                    clock = coming[-1][0]
-                while coming and coming[-1][0] <= clock:
-                    insort(ready, coming.pop()[1:], lo=at)
-            stop, place = ready[at]
-            at += 1
+        waiting: dict[Any, list[Places]] = {}
+        for member in ready:
+            waiting.setdefault(member.stop, []).append(member.places)
+        while waiting or coming:
+            if not waiting:
+                clock = max(clock, coming[-1].start)
+            while coming and coming[-1].start <= clock:
+                member = coming.pop()
+                waiting.setdefault(member.stop, []).append(member.places)
+            stop = min(waiting)
+            among = waiting.pop(stop)
+            limit = coming[-1].start if coming else until
+            clock, count, left = self.row(among, stop, clock, until, left, made, limit)
+            if left <= self.spare or clock >= until:
+                break
+            if count < sum(map(len, among)) and clock >= limit:
+                waiting[stop] = [_in_turn(among)[count:]]
+        return left
+
+    def row(
+        self,
+        among: list[Places],
+        stop: Any,
+        clock: Any,
+        until: Any,
+        left: Any,
+        made: list[Run],
+        limit: Any = None,
+    ) -> tuple[Any, int, Any]:
+        """Serve nodes that may compute until one instant, one after the other.
+
+        Returns
+        -------
+        tuple of Number, int, Number
+            When the channel is free again, how many were served, and what is left: all of them,
+            unless `limit` comes first, or nothing is left, or too little time to send.
+        """
+        tau, unit, spare = self.tau, self.unit, self.spare
+        begun, count, amount = clock, 0, spare
+        if limit is None:
+            limit = until
+        size = len(among[0]) if len(among) == 1 else sum(map(len, among))
+        while count < size:
             amount = (stop - clock) / unit
             sent = clock + amount * tau
             if sent >= until:
                 amount, sent = min(amount, (until - clock) / tau), until
             if amount <= spare:
-                continue
+                break
+            count += 1
             if amount >= left:
                 amount, sent = left, min(sent, clock + left * tau)
-            done = sent + amount * chi
-            made.append(Piece(order[place], amount, clock, sent, done if done < stop else stop))
             left -= amount
             clock = sent
-            if left <= spare or clock >= until:
+            if clock >= limit or left <= spare:
                 break
-        return left
+        if count:
+            end = min(stop, clock + amount * self.chi) if left <= spare else stop
+            made.append(Run(among, count, begun, clock, stop, end, until))
+        return clock, count, left
+
+    def chunks(self, runs: list[Run], order: list[int], left: Any) -> Iterator[Piece]:
+        """Yield the chunks of a load that was served so; the same numbers once more."""
+        tau, unit = self.tau, self.unit
+        for run in runs:
+            clock, stop, until = run.start, run.stop, run.until
+            for place in run.places:
+                end = stop
+                amount = (stop - clock) / unit
+                sent = clock + amount * tau
+                if sent >= until:
+                    amount, sent = min(amount, (until - clock) / tau), until
+                    end = min(stop, sent + amount * self.chi)
+                if amount >= left:
+                    amount, sent = left, min(sent, clock + left * tau)
+                    end = min(stop, sent + amount * self.chi)
+                yield Piece(order[place], amount, clock, sent, end)
+                left -= amount
+                clock = sent
+
+
+def disordered(members: list[Member]) -> bool:
+    """Tell whether nodes may not become free in their order."""
+    latest, before, reach = None, -1, -1
+    for member in sorted(members, key=_place):
+        if latest is None or member.start > latest:
+            before, latest = reach, member.start
+        if member.start < latest or member.places[0] < before:
+            return True
+        reach = max(reach, member.places[-1])
+    return False
+
+
+def _in_turn(among: list[Places]) -> Places:
+    return among[0] if len(among) == 1 else sorted(chain(*among))
+
+
+def _start(member: Member) -> Any:
+    return member.start
+
+
+def _place(member: Member) -> int:
+    return member.places[0]

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from dlopt.heuristics.admission.nodes import Miss
 from dlopt.heuristics.multistage import mended
-from dlopt.heuristics.multistage.blocks import Blocks, Piece
+from dlopt.heuristics.multistage.blocks import Blocks, Known, Piece
 from dlopt.heuristics.multistage.dispatch import Planner
+from dlopt.heuristics.multistage.groups import Groups
 from dlopt.heuristics.multistage.plain import PlainBlocks, PlainPlanner
 from dlopt.heuristics.multistage.printed import Job
 from tests.heuristics.multistage.strategies import states
@@ -19,13 +20,21 @@ F = Fraction
 HUGE = F(10**6)
 
 
+def known(found):
+    """Return a plan with its chunks written down; a miss as it is."""
+    return found if isinstance(found, Miss) else Known(found.pieces)
+
+
 def placed(costs, channel, nodes, load, deadline, lo=0):
-    return Planner(*map(F, costs)).place(Blocks(channel, nodes), F(lo), F(load), F(deadline))
+    state = Groups.around(channel, nodes)
+    found = known(Planner(*map(F, costs)).place(state, F(lo), F(load), F(deadline)))
+    return found if isinstance(found, Miss) else found.pieces
 
 
 def most(costs, blocks, lo, deadline):
     """Return how much of a task can be dispatched on all nodes."""
-    found = Planner(*costs).place(blocks, lo, HUGE, deadline)
+    state = Groups.around(blocks.channel, blocks.nodes)
+    found = Planner(*costs).place(state, lo, HUGE, deadline)
     assert isinstance(found, Miss) and found.of == "load"
     return HUGE - found.by
 
@@ -91,7 +100,11 @@ def test_one_more_node_may_do_harm_where_nodes_are_taken_without_the_channel():
         [F(3), F(10), F(13), F(99)],
         [F(0), F(7, 2), F(26, 5), F(99)],
     ]
-    planner, blocks, plain = Planner(F(1), F(1)), Blocks(channel, nodes), PlainPlanner(F(1), F(1))
+    planner, state, plain = (
+        Planner(F(1), F(1)),
+        Groups.around(channel, nodes),
+        PlainPlanner(F(1), F(1)),
+    )
     pairs = [[*zip(taken[::2], taken[1::2], strict=True)] for taken in nodes]
     twin = PlainBlocks([(F(4), F(5))], pairs)
     done = []
@@ -102,15 +115,16 @@ def test_one_more_node_may_do_harm_where_nodes_are_taken_without_the_channel():
     assert done[3] < done[2]
     for load in (done[3], (done[2] + done[3]) / 2, done[2], done[2] + F(1, 100)):
         for hint in range(1, 5):
-            found = planner.place(blocks.copy(), F(0), load, F(50), hint)
-            assert found == plain.place(twin, F(0), load, F(50))
+            found = planner.place(state.copy(), F(0), load, F(50), hint)
+            assert known(found) == plain.place(twin, F(0), load, F(50))
 
 
 def agreed(channel, nodes, load, deadline):
     """Return what both planners find in whatever is taken."""
     channel, nodes = [*map(F, channel)], [[*map(F, taken)] for taken in nodes]
     pairs = [[*zip(taken[::2], taken[1::2], strict=True)] for taken in (channel, *nodes)]
-    found = Planner(F(1), F(1)).place(Blocks(channel, nodes), F(0), F(load), F(deadline))
+    state = Groups.around(channel, nodes)
+    found = known(Planner(F(1), F(1)).place(state, F(0), F(load), F(deadline)))
     twin = PlainBlocks(pairs[0], pairs[1:])
     assert found == PlainPlanner(F(1), F(1)).place(twin, F(0), F(load), F(deadline))
     return found
@@ -120,8 +134,8 @@ def test_where_a_relaxed_stage_promises_too_much_one_more_node_is_tried():
     """Two nodes do 35/4; were node 0 free with node 1 in the second stage, they would do 39/4."""
     nodes = [[5, 11], [0, 1], [0, 2]]
     found = agreed([4, 5], nodes, F(19, 2), 13)
-    assert {piece.node for piece in found} == {0, 1, 2}
-    assert {piece.node for piece in agreed([4, 5], nodes, F(35, 4), 13)} == {0, 1}
+    assert {piece.node for piece in found.pieces} == {0, 1, 2}
+    assert {piece.node for piece in agreed([4, 5], nodes, F(35, 4), 13).pieces} == {0, 1}
     assert agreed([4, 5], nodes[:2], F(19, 2), 13) == Miss(F(3, 4), "load")
 
 
@@ -140,12 +154,16 @@ def test_the_plain_twin_finds_the_same_whatever_the_hint(state, data):
     for window in windows:
         twin.reserve(window, {})
     hint = data.draw(st.integers(1, 5))
-    mine = Planner(*costs).place(blocks, lo, load, deadline, hint)
+    state = Groups.of(ready, F(0), F(0))
+    for window in windows:
+        state.reserve(window, {})
+    assert state.nodes == blocks.nodes and state.channel == blocks.channel
+    mine = known(Planner(*costs).place(state, lo, load, deadline, hint))
     assert mine == PlainPlanner(*costs).place(twin, lo, load, deadline)
     if not isinstance(mine, Miss):
-        assert sum(piece.load for piece in mine) == load
-        assert max(piece.end for piece in mine) <= deadline
-        for piece in mine:
+        assert sum(piece.load for piece in mine.pieces) == load
+        assert max(piece.end for piece in mine.pieces) <= deadline
+        for piece in mine.pieces:
             assert not blocks.channel_taken(piece.start, piece.sent)
             assert not blocks.node_taken(piece.node, piece.start, piece.end)
 
@@ -166,9 +184,10 @@ def test_equal_plans_whatever_is_taken(channels, nodes, load, deadline, hint):
     channel = [F(instant) for instant in channels[0]]
     taken = [[F(instant) for instant in one] for one in nodes]
     pairs = [[*zip(one[::2], one[1::2], strict=True)] for one in (channel, *taken)]
-    mine = Planner(F(1), F(2)).place(Blocks(channel, taken), F(0), F(load, 2), F(deadline), hint)
+    state = Groups.around(channel, taken)
+    mine = Planner(F(1), F(2)).place(state, F(0), F(load, 2), F(deadline), hint)
     twin = PlainBlocks(pairs[0], pairs[1:])
-    assert mine == PlainPlanner(F(1), F(2)).place(twin, F(0), F(load, 2), F(deadline))
+    assert known(mine) == PlainPlanner(F(1), F(2)).place(twin, F(0), F(load, 2), F(deadline))
 
 
 def fluid(costs, windows, ready, lo, deadline):
@@ -221,7 +240,7 @@ def test_estimate_dispatch_and_fluid_bound(state, lo, length):
 def test_what_is_done_grows_with_the_nodes(state, lo, length):
     costs, _, _, blocks = state
     lo, deadline = F(lo), F(lo + length)
-    line = blocks.line(lo, deadline)
+    line = Groups.around(blocks.channel, blocks.nodes).line(lo, deadline)
     assume(line.upto(9) > 1)
     before = F(0)
     for count in range(1, len(line.order) + 1):
@@ -236,12 +255,12 @@ def test_what_is_done_grows_with_the_nodes(state, lo, length):
 
 def test_floats_leave_no_dust():
     planner = Planner(0.1, 0.7)
-    blocks = Blocks([0.3, 0.4], [[], [0.3, 0.9]])
-    found = planner.place(blocks, 0.0, 1.3, 3.0)
+    state = Groups.around([0.3, 0.4], [[], [0.3, 0.9]])
+    found = planner.place(state, 0.0, 1.3, 3.0).pieces
     assert sum(piece.load for piece in found) == pytest.approx(1.3)
     assert all(piece.load > 1e-12 for piece in found)
-    exact = Planner(F(0.1), F(0.7)).place(blocks, 0, F(1.3), F(3))
+    exact = Planner(F(0.1), F(0.7)).place(state, 0, F(1.3), F(3)).pieces
     assert [piece.node for piece in exact] == [piece.node for piece in found]
-    narrow = Blocks([1.0 + 1e-13] * 2, [[0.0, 1.0, 1.0 + 1e-13, 2.0]])
-    (piece,) = planner.place(narrow, 0.0, 1.0, 4.0)
+    narrow = Groups.around([1.0 + 1e-13] * 2, [[0.0, 1.0, 1.0 + 1e-13, 2.0]])
+    (piece,) = planner.place(narrow, 0.0, 1.0, 4.0).pieces
     assert piece.start == 2.0

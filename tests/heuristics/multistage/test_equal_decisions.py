@@ -1,9 +1,10 @@
 """The fast planner decides and plans exactly as its straightforward twin does."""
 
+import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlopt.heuristics.multistage.engine import MultiStage
@@ -73,16 +74,57 @@ def test_a_long_queue_in_exact_numbers():
 
 
 def test_a_long_queue_in_floats():
+    """The same numbers bit by bit; those of the exact engine but for rounding."""
     (fast, mine), (plain, yours) = busy(float), busy(float, plain=True)
     exact, known = busy(F)
-    assert [one.accepted for one in mine] == [one.accepted for one in yours]
+    assert mine == yours
+    assert fast.plan() == plain.plan()
     assert [one.accepted for one in mine] == [one.accepted for one in known]
-    assert fast.waiting == plain.waiting == exact.waiting
+    assert fast.waiting == exact.waiting
     assert {type(chunk.load) for chunk in fast.plan().chunks} == {float}
-    for one, other in zip(fast.plan().chunks, plain.plan().chunks, strict=True):
+    for one, other in zip(fast.plan().chunks, exact.plan().chunks, strict=True):
         assert (one.task, one.node) == (other.task, other.node)
-        assert one.load == pytest.approx(other.load, rel=1e-9)
-        assert one.computation_end == pytest.approx(other.computation_end, rel=1e-12)
+        assert one.load == pytest.approx(float(other.load), rel=1e-9)
+        assert one.computation_end == pytest.approx(float(other.computation_end), rel=1e-12)
+
+
+def random_queue(seed, number, plain):
+    """Return a cluster with 24 tasks and 8 reservations told to it while it is busy."""
+    rng = random.Random(seed)
+    nodes = rng.randint(2, 8)
+    ready = [number(rng.choice([30, 30, 31, 40])) for _ in range(nodes)]
+    head = MultiStage(
+        Cluster(nodes, number(1), number(rng.choice([2, 9]))), ready_times=ready, plain=plain
+    )
+    said = []
+    for k in range(32):
+        arrival = number(k // 4)
+        if k % 4 == 3:
+            start = number(rng.randint(30, 200))
+            end = start + number(rng.randint(1, 20))
+            ratio = rng.choice([0, F(1, 4), F(1, 2)])
+            said.append(
+                head.reserve(
+                    Reservation(
+                        f"r{k}", arrival, start, end, io_ratio=ratio, nodes=rng.randint(1, nodes)
+                    )
+                )
+            )
+        else:
+            load = number(F(rng.randint(1, 40), rng.choice([1, 3])))
+            said.append(head.submit(Task(f"t{k}", arrival, load, number(rng.randint(40, 160)))))
+    return head, said
+
+
+@pytest.mark.property
+@given(st.integers(0, 10**6), st.sampled_from([F, float]))
+@settings(max_examples=12)
+def test_many_tasks_that_wait(seed, number):
+    """Queues of ten to twenty tasks: equal answers and plans, bit by bit in floats, too."""
+    (fast, mine), (plain, yours) = (random_queue(seed, number, one) for one in (False, True))
+    assert mine == yours
+    assert fast.waiting == plain.waiting
+    assert fast.plan() == plain.plan()
 
 
 @pytest.mark.property
