@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint types arrows unit coverage falsify wheel clean
+.PHONY: help demo test bench lint types arrows unit coverage falsify baselines wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
@@ -54,12 +54,19 @@ unit: $(VENV)/ready
 coverage: $(VENV)/ready ## what the last `make test` has not run, everywhere
 	$(BIN)/coverage report
 
-falsify: $(VENV)/ready ## the properties with many more examples
+falsify: $(VENV)/ready ## the properties with many more examples; searches that must break what is flawed, and nothing else
 	HYPOTHESIS_PROFILE=heavy $(BIN)/pytest -q -m property
+	$(BIN)/python -m benchmarks.falsify
+	$(BIN)/python -m benchmarks.falsify --sound --seconds $(or $(SECONDS),60) --shard $(or $(SHARD),1/1)
 
 bench: $(VENV)/ready ## speed and scale; minutes
 	$(BIN)/python -m benchmarks.iit
 	$(BIN)/python -m benchmarks.admission
+
+baselines: $(VENV)/ready ## what is proven of the shipped instances: instances/BASELINES.csv
+	@mkdir -p $(OUT) && rm -f $(OUT)/baselines.jsonl
+	$(BIN)/dlopt batch instances --methods exact --objective all --time-limit 60 --out $(OUT)/baselines.jsonl
+	$(BIN)/dlopt report $(OUT)/baselines.jsonl -o instances/BASELINES.csv
 
 wheel: $(VENV)/ready ## sdist and wheel, tried in a clean environment outside the checkout
 	BIN=$(BIN) PYTHON=$(PYTHON) sh .ci/wheel

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dlopt.registry import register
     from dlopt.result import Limits, Result, Status, Violation
     from dlopt.simulation import simulate
+    from dlopt.verify import falsify
 
 _HOMES = {
     "api": ("Comparison", "RefutedAnswerError", "check", "compare", "solve"),
@@ -56,6 +57,7 @@ _HOMES = {
     "registry": ("register",),
     "result": ("Limits", "Result", "Status", "Violation"),
     "simulation": ("simulate",),
+    "verify": ("falsify",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -80,6 +82,7 @@ __all__ = [
     "compare",
     "dag_from_networkx",
     "dag_to_networkx",
+    "falsify",
     "generate",
     "plot",
     "read",

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dlopt.cli import checking, making, simulating
+from dlopt.cli import batch, checking, falsifying, making, simulating
 from dlopt.cli.console import (
     Exit,
     code_of,
@@ -220,7 +220,10 @@ def list_methods(
 
 app.command()(making.generate)
 app.command()(making.convert)
+app.command()(falsifying.falsify)
 app.add_typer(simulating.app)
+app.command()(batch.batch)
+app.command()(batch.report)
 
 
 @app.command()

@@ -1,0 +1,28 @@
+"""Baselines for many instances: a plan of cells, run to its end, and what to make of the rows."""
+
+from __future__ import annotations
+
+from dlopt.batch.baselines import write_baselines
+from dlopt.batch.cells import Cell
+from dlopt.batch.journal import read_rows
+from dlopt.batch.pages import write_report
+from dlopt.batch.plans import Item, Plan, instance_files, plan_cells, read_item
+from dlopt.batch.rows import Key, Row, Trouble
+from dlopt.batch.running import Summary, run_batch
+
+__all__ = [
+    "Cell",
+    "Item",
+    "Key",
+    "Plan",
+    "Row",
+    "Summary",
+    "Trouble",
+    "instance_files",
+    "plan_cells",
+    "read_item",
+    "read_rows",
+    "run_batch",
+    "write_baselines",
+    "write_report",
+]

@@ -1,0 +1,159 @@
+"""Where cells are solved: threads of this process, or a Dask cluster, each beside a worker."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from dlopt.batch.cells import Cell, Reply
+from dlopt.batch.worker import Setting, Worker
+from dlopt.errors import MissingExtraError, NotApplicableError, SolverError
+
+DASK = "dask://"
+_CONNECT_S = 30
+
+_LOCAL = threading.local()
+_OPEN: dict[str, list[Worker]] = {}
+"""The workers of this process by their run."""
+_ENDED: set[str] = set()
+_LOCK = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """Something that solves cells.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor
+    size : int
+        How many cells it works at at the same time.
+    batch_s : float
+        Cells are handed over in batches of about so many seconds; 0 is one by one.
+    """
+
+    executor: Executor
+    size: int
+    batch_s: float = 0.0
+
+
+def solve_apart(setting: Setting, cells: tuple[Cell, ...]) -> list[Reply]:
+    """Solve cells in the worker process that belongs to this thread.
+
+    This is what a run submits to its executor, whatever that is: the thread only waits, and a
+    cell that crashes, hangs or takes all memory ends nothing but that process.
+    """
+    replies = []
+    for cell in cells:
+        begun = time.perf_counter()
+        reply = _worker(setting).ask(cell)
+        replies.append(reply._replace(elapsed_s=time.perf_counter() - begun))
+    return replies
+
+
+def close_workers(run: str) -> None:
+    """End the worker processes that this process has for a run, whatever they are at."""
+    with _LOCK:
+        _ENDED.add(run)
+        workers = _OPEN.pop(run, [])
+    for worker in workers:
+        worker.close()
+
+
+@contextlib.contextmanager
+def crew_of(name: str, workers: int | None, threads: int, run: str) -> Iterator[Crew]:
+    """Give the crew of a name: ``processes``, or ``dask://HOST:PORT``.
+
+    Parameters
+    ----------
+    name : str
+    workers : int, optional
+        How many processes; by default as many as there are processors for, each with `threads`.
+        A cluster has the workers that it has.
+    threads : int
+        Of each solver.
+    run : str
+        See `Setting`.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such executor.
+    MissingExtraError
+        If Dask is not installed.
+    SolverError
+        If the cluster does not answer, or has no worker.
+    """
+    if name == "processes":
+        size = max(1, processors() // threads) if workers is None else workers
+        if size < 1:
+            raise NotApplicableError(f"workers must be positive, got {size}")
+        executor = ThreadPoolExecutor(size, thread_name_prefix="dlopt-batch")
+        try:
+            yield Crew(executor, size)
+        finally:
+            close_workers(run)
+            executor.shutdown(cancel_futures=True)
+    elif name.startswith(DASK) and len(name) > len(DASK):
+        if workers is not None:
+            raise NotApplicableError("a cluster has the workers it has: no --workers with dask://")
+        with _dask(name.removeprefix(DASK), run) as crew:
+            yield crew
+    else:
+        raise NotApplicableError(f"no executor {name!r} (known: processes, dask://HOST:PORT)")
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # pragma: no cover - not on Linux
+
+
+@contextlib.contextmanager
+def _dask(address: str, run: str) -> Iterator[Crew]:
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError as error:
+        raise MissingExtraError("distributed", "dask") from error
+    try:
+        client = distributed.Client(f"tcp://{address}", timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:  # TimeoutError is an OSError
+        raise SolverError(f"no Dask scheduler answers at {address}: {error}") from error
+    try:
+        size = sum(client.nthreads().values())
+        if not size:
+            raise SolverError(f"the Dask cluster at {address} has no workers")
+        executor = client.get_executor(pure=False)
+        try:
+            yield Crew(executor, size, batch_s=0.5)
+        finally:
+            with contextlib.suppress(Exception):  # the cluster may be gone
+                executor.shutdown(wait=False)
+                client.run(close_workers, run)
+    finally:
+        client.close()
+
+
+def _worker(setting: Setting) -> Worker:
+    """Return this thread's worker; one that it had for another run is closed."""
+    known: tuple[Setting, Worker] | None = getattr(_LOCAL, "worker", None)
+    if known is not None and known[0] == setting:
+        return known[1]
+    if known is not None:
+        known[1].close()
+    worker = Worker(setting)
+    with _LOCK:
+        if setting.run in _ENDED:
+            worker.close()
+        else:
+            _OPEN.setdefault(setting.run, []).append(worker)
+    _LOCAL.worker = (setting, worker)
+    return worker

@@ -1,0 +1,353 @@
+"""What came of a cell: one line of a JSONL file each, complete in itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
+
+from dlopt import io
+from dlopt.arithmetic import Number, parse
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.registry import problem
+from dlopt.result import PLAN_CLASSES, Limits, PlanClass, Status, Value
+
+VERSION = 1
+"""Version of the format of a line."""
+
+Numbers: TypeAlias = Literal["as-written", "exact", "float"]
+"""How the numbers of an instance file were read, see `dlopt.read`."""
+
+
+class Trouble(StrEnum):
+    """Why a cell has no result.
+
+    ``FAILED`` is an error that the row tells; ``REFUTED`` an answer that the rules refute, kept
+    in the row; ``DIED`` a worker that ended by itself, as by a crash of a solver; ``LEFT_OUT``
+    what a method says of itself only when it is asked.
+    """
+
+    FAILED = "failed"
+    REFUTED = "refuted"
+    DIED = "died"
+    OUT_OF_TIME = "out-of-time"
+    OUT_OF_MEMORY = "out-of-memory"
+    LEFT_OUT = "left-out"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What makes a cell the same cell when a run is started again.
+
+    Parameters
+    ----------
+    problem, hash, method, objective : str
+        `hash` is that of the instance, whatever its name.
+    limits : Limits
+    seed : int
+    options : tuple of (str, object)
+        Sorted by name; those that were given.
+    numbers : {"as-written", "exact", "float"}
+    dlopt : str
+        The version. What another version answers is another cell.
+    """
+
+    problem: str
+    hash: str
+    method: str
+    objective: str
+    limits: Limits
+    seed: int
+    options: tuple[tuple[str, Any], ...]
+    numbers: Numbers
+    dlopt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of a cell.
+
+    Parameters
+    ----------
+    key : Key
+    instance, family : str
+        What the instance is called, and the family that it belongs to.
+    kind, claim : str
+        Of the method, as the registry has them.
+    status : Status or Trouble
+    value, bound : Value, optional
+    plan_class : PlanClass, optional
+    runtime_s : float, optional
+        Seconds of the method alone.
+    tolerance : float, optional
+        The relative tolerance under which the plan was checked; None if there is no plan.
+    violations : int
+        How many; of an unsound method's plan.
+    reason : str, optional
+    solver, solver_version : str, optional
+    picture : str, optional
+        The file of the drawing, relative to the folder of the rows.
+    answer : object, optional
+        Of a refuted answer, instance and result as the data of files.
+    """
+
+    key: Key
+    instance: str
+    family: str
+    kind: str
+    claim: str
+    status: Status | Trouble
+    value: Value | None = None
+    bound: Value | None = None
+    plan_class: PlanClass | None = None
+    runtime_s: float | None = None
+    tolerance: float | None = None
+    violations: int = 0
+    reason: str | None = None
+    solver: str | None = None
+    solver_version: str | None = None
+    picture: str | None = None
+    answer: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def checked(self) -> bool:
+        """Whether there is a plan and it broke no rule."""
+        return self.status in (Status.OPTIMAL, Status.FEASIBLE)
+
+    def to_line(self) -> bytes:
+        """Return the row as a line of JSON, its end included.
+
+        Raises
+        ------
+        ValueError
+            If a number has more digits than JSON readers take.
+        """
+        return json.dumps(self.to_data(), allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the row as plain data."""
+        key, limits = self.key, self.key.limits
+        data = {
+            "version": VERSION,
+            "problem": key.problem,
+            "instance": self.instance,
+            "family": self.family,
+            "hash": key.hash,
+            "numbers": key.numbers,
+            "method": key.method,
+            "kind": self.kind,
+            "claim": self.claim,
+            "options": dict(key.options),
+            "objective": key.objective,
+            "limits": {
+                "time_s": limits.time_s,
+                "work": limits.work,
+                "threads": limits.threads,
+                "gap": limits.gap,
+            },
+            "seed": key.seed,
+            "status": str(self.status),
+            "value": io.value_to_data(self.value),
+            "bound": io.value_to_data(self.bound),
+            "gap": io.value_to_data(self.gap),
+            "plan_class": self.plan_class,
+            "runtime_s": self.runtime_s,
+            "checked": self.checked,
+            "tolerance": self.tolerance,
+            "violations": self.violations,
+            "reason": self.reason,
+            "dlopt": key.dlopt,
+            "solver": self.solver,
+            "solver_version": self.solver_version,
+            "picture": self.picture,
+        }
+        return data if self.answer is None else data | {"answer": self.answer}
+
+    @property
+    def gap(self) -> Value | None:
+        """See `dlopt.Result.gap`."""
+        from dlopt.result import Result
+
+        return Result(Status.UNKNOWN, value=self.value, bound=self.bound).gap
+
+
+def row_from_line(line: bytes) -> Row:
+    """Return the row that a line tells.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With everything that is wrong with it.
+
+    Examples
+    --------
+    >>> row_from_line(b"{}")
+    Traceback (most recent call last):
+    ...
+    dlopt.errors.InvalidInstanceError: version: must be 1
+    """
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        raise InvalidInstanceError([Fault("", MISSING, "is no JSON")]) from error
+    if not isinstance(data, Mapping):
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")])
+    if type(data.get("version")) is not int or data["version"] != VERSION:
+        raise InvalidInstanceError([Fault("version", data.get("version", MISSING), _BE_VERSION)])
+    faults = [
+        Fault(name, data.get(name, MISSING), rule)
+        for name, (good, rule) in _RULES.items()
+        if not good(data.get(name, MISSING))
+    ]
+    if not faults:
+        faults = list(_registered(data))
+    if faults:
+        raise InvalidInstanceError(faults)
+    return _row(data)
+
+
+def _row(data: Mapping[str, Any]) -> Row:
+    status = data["status"]
+    key = Key(
+        problem=data["problem"],
+        hash=data["hash"],
+        method=data["method"],
+        objective=data["objective"],
+        limits=Limits(**data["limits"]),
+        seed=data["seed"],
+        options=tuple(sorted(data["options"].items())),
+        numbers=data["numbers"],
+        dlopt=data["dlopt"],
+    )
+    return Row(
+        key,
+        status=Status(status) if status in list(Status) else Trouble(status),
+        value=_value(data["value"]),
+        bound=_value(data["bound"]),
+        answer=data.get("answer"),
+        **{name: data[name] for name in _ALIKE},
+    )
+
+
+def _value(data: Any) -> Value | None:
+    if isinstance(data, list):
+        return tuple(_number(level) for level in data)
+    return None if data is None else _number(data)
+
+
+def _number(data: Any) -> Number:
+    if isinstance(data, str):
+        return parse(data)
+    number: int | float | Fraction = data
+    return number
+
+
+def _registered(data: Mapping[str, Any]) -> list[Fault]:
+    """Return what is wrong with a row for the problems that there are."""
+    try:
+        goals = problem(data["problem"]).module.OBJECTIVES
+    except NotApplicableError as error:
+        return [Fault("problem", data["problem"], f"must be a known problem: {error}")]
+    if data["objective"] not in goals:
+        return [Fault("objective", data["objective"], f"must be one of {', '.join(goals)}")]
+    levels = len(goals[data["objective"]].levels) or None
+    return [
+        Fault(name, data[name], f"must be worth {levels or 'one'} number{'s' * bool(levels)}")
+        for name in ("value", "bound")
+        if data[name] is not None
+        and levels != (len(data[name]) if isinstance(data[name], list) else None)
+    ]
+
+
+_Rule: TypeAlias = tuple[Callable[[Any], bool], str]
+
+_ALIKE = (
+    "instance",
+    "family",
+    "kind",
+    "claim",
+    "plan_class",
+    "runtime_s",
+    "tolerance",
+    "violations",
+    "reason",
+    "solver",
+    "solver_version",
+    "picture",
+)
+"""The fields that a row and its line have alike."""
+
+_BE_VERSION = f"must be {VERSION}"
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_text_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_time(value: Any) -> bool:
+    return value is None or (type(value) in (int, float) and 0 <= value < float("inf"))
+
+
+def _is_limits(value: Any) -> bool:
+    try:
+        Limits(**value)
+    except (TypeError, NotApplicableError):
+        return False
+    return True
+
+
+def _is_options(value: Any) -> bool:
+    plain = (int, float, str)
+    return isinstance(value, dict) and all(type(option) in plain for option in value.values())
+
+
+def _is_value(value: Any) -> bool:
+    try:
+        _value(value)
+    except (TypeError, ValueError):
+        return False
+    levels = value if isinstance(value, list) else [value]
+    kinds = {type(level) for level in levels}
+    finite = all(
+        level == level and abs(level) != float("inf") for level in levels if _floats(level)
+    )
+    return finite and (value is None or kinds <= {int, float, str})
+
+
+def _floats(value: Any) -> bool:
+    return isinstance(value, float)
+
+
+_TEXT: _Rule = (_is_text, "must be a text")
+_TEXT_OR_NONE: _Rule = (_is_text_or_none, "must be a text or null")
+_TIME: _Rule = (_is_time, "must be a number that is not negative, or null")
+_VALUE: _Rule = (_is_value, 'must be a number, a text "p/q", a list of them, or null')
+_STATUSES = (*Status, *Trouble)
+_RULES: Mapping[str, _Rule] = {
+    **dict.fromkeys(("problem", "instance", "family", "hash", "method", "kind", "claim"), _TEXT),
+    **dict.fromkeys(("objective", "dlopt"), _TEXT),
+    **dict.fromkeys(("reason", "solver", "solver_version", "picture"), _TEXT_OR_NONE),
+    **dict.fromkeys(("runtime_s", "tolerance"), _TIME),
+    **dict.fromkeys(("value", "bound"), _VALUE),
+    "numbers": (lambda v: v in get_args(Numbers), f"must be one of {', '.join(get_args(Numbers))}"),
+    "options": (_is_options, "must be an object of numbers and texts"),
+    "limits": (_is_limits, "must be limits: time_s, work, threads, gap"),
+    "seed": (lambda v: type(v) is int, "must be an integer"),
+    "status": (lambda v: v in _STATUSES, f"must be one of {', '.join(_STATUSES)}"),
+    "plan_class": (
+        lambda v: v in (None, *PLAN_CLASSES),
+        f"must be one of {', '.join(PLAN_CLASSES)}, or null",
+    ),
+    "violations": (_is_count, "must be a number of violations"),
+}

@@ -1,0 +1,272 @@
+"""A worker: a process of its own that solves one cell after the other and may die of it.
+
+It is a fresh interpreter, started by name and not by `multiprocessing`: it may be started from
+threads, from the workers of a cluster, and from scripts without a guard. It reads cells from its
+standard input, answers on its standard output, and ends when its input does, so that no worker
+survives a run that was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import queue
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from typing import IO, Any
+
+from dlopt.batch.cells import Cell, Reply, load_module, solve_cell
+from dlopt.batch.rows import Row, Trouble
+from dlopt.errors import NotApplicableError
+
+_HEAD = struct.Struct("!Q")
+_PROGRAM = "from dlopt.batch.worker import serve; serve()"
+_MOST_TOLD = 300
+"""Characters of what a worker last said that stand in the reason of its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all workers of a run have in common.
+
+    Parameters
+    ----------
+    run : str
+        Tells runs apart in processes that live longer than one.
+    memory_mb : int, optional
+        A worker may have so much memory, in MB.
+    modules : tuple of str
+        Imported before anything is solved, for the methods that they register.
+    """
+
+    run: str = ""
+    memory_mb: int | None = None
+    modules: tuple[str, ...] = ()
+
+
+class Worker:
+    """The near end of a worker process. It is started on use, and again after it has died.
+
+    Examples
+    --------
+    >>> from dlopt import read
+    >>> from dlopt.batch.plans import plan_cells
+    >>> (cell,) = plan_cells([read("instances/iit/three-nodes.json")], ["opr"]).cells
+    >>> worker = Worker(Setting())
+    >>> worker.ask(cell).row.value
+    Fraction(32, 5)
+    >>> worker.close()
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._lock = threading.Lock()
+        self._told: IO[bytes] | None = None
+        self._asked = self._late = False
+
+    def ask(self, cell: Cell) -> Reply:
+        """Return what comes of a cell; if the worker dies of it, or is ended, a row says so."""
+        try:
+            process = self._running(cell.key.limits.threads)
+        except (OSError, EOFError):
+            reply = Reply(self._died(cell))
+            self._end()
+            return reply
+        if process is None:
+            return Reply(cell.row(Trouble.DIED, "the run was ended"))
+        timer = self._watch(process, cell.patience_s)
+        try:
+            reply = _asked(process, cell)
+            late = self._settled(timer)
+        except (OSError, EOFError):
+            late = self._settled(timer)
+            reply = Reply(
+                cell.row(Trouble.OUT_OF_TIME, f"ended after {cell.patience_s:g} s")
+                if late
+                else self._died(cell)
+            )
+            self._end()
+        if late:
+            self._end()
+        if reply.row.status is Trouble.OUT_OF_MEMORY:
+            self._end()  # what is left of its memory may not be enough for the next cell
+        return reply
+
+    def close(self) -> None:
+        """End the process, whatever it is at, for good. May be called from another thread."""
+        with self._lock:
+            self._closed = True
+        self._end()
+
+    def _running(self, threads: int) -> subprocess.Popen[bytes] | None:
+        if self._process is not None and self._process.poll() is not None:
+            self._end()  # it died between two cells, and of neither
+        with self._lock:
+            if self._closed:
+                return None
+            process, begun = self._process, self._process is None
+            if process is None:
+                self._told = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _end()
+                process = self._process = _start(threads, self._told)
+        if begun:
+            _asked(process, self._setting)  # answers when it is ready, so that no cell pays for it
+        assert self._told is not None
+        self._told.truncate(0)
+        self._told.seek(0)
+        return process
+
+    def _watch(
+        self, process: subprocess.Popen[bytes], patience_s: float | None
+    ) -> threading.Timer | None:
+        """End the process after a time, unless `_settled` is called before."""
+        self._asked, self._late = True, False
+        if patience_s is None:
+            return None
+
+        def overrun() -> None:
+            with self._lock:  # an answer that is here at the same moment has come in time
+                if self._asked:
+                    self._late = True
+                    process.kill()
+
+        timer = threading.Timer(patience_s, overrun)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def _settled(self, timer: threading.Timer | None) -> bool:
+        """Stop watching; return whether the process was ended for its time."""
+        with self._lock:
+            self._asked = False
+        if timer is not None:
+            timer.cancel()
+        return self._late
+
+    def _died(self, cell: Cell) -> Row:
+        process = self._process
+        code = 0 if process is None else process.wait()
+        said = self._last_words()
+        limit = self._setting.memory_mb
+        if limit is not None and (code == -signal.SIGABRT or "bad_alloc" in said):
+            # A solver that gets no memory aborts.
+            return cell.row(Trouble.OUT_OF_MEMORY, f"out of memory, of {limit} MB: {said}")
+        return cell.row(Trouble.DIED, f"the worker {_how(code)}{said and ': '}{said}")
+
+    def _last_words(self) -> str:
+        if self._told is None:
+            return ""
+        self._told.seek(0)
+        lines = self._told.read().decode(errors="replace").split("\n")
+        words = [line.strip() for line in lines if line.strip()]
+        return words[-1][:_MOST_TOLD] if words else ""
+
+    def _end(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+            told, self._told = self._told, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                with contextlib.suppress(OSError):
+                    assert pipe is not None
+                    pipe.close()
+        if told is not None:
+            told.close()
+
+
+def serve() -> None:
+    """Be a worker: answer until the input ends."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # what a solver prints is no answer
+    waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def read() -> None:
+        # In a thread of its own, which hears of the end of the input even while a solver works.
+        with contextlib.suppress(OSError, EOFError):
+            while True:
+                waiting.put(_received(requests))
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    setting: Setting = waiting.get()
+    wrong = _prepare(setting)
+    _send(answers, None)
+    while True:
+        cell: Cell = waiting.get()
+        failed = None if wrong is None else Reply(cell.row(Trouble.FAILED, wrong))
+        _send(answers, failed or solve_cell(cell))
+
+
+def _prepare(setting: Setting) -> str | None:
+    """Bound the memory and import the modules; return what is wrong with them."""
+    if setting.memory_mb is not None:
+        with contextlib.suppress(ImportError):  # Windows
+            import resource
+
+            # What is written to, threads' stacks included; RLIMIT_AS would count what a solver
+            # only reserves.
+            most = setting.memory_mb * 2**20
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    try:
+        for module in setting.modules:
+            load_module(module)
+    except NotApplicableError as error:
+        return str(error)
+    return None
+
+
+def _start(threads: int, told: IO[bytes]) -> subprocess.Popen[bytes]:
+    counts = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+    return subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=told,
+        env=os.environ | counts | {"PYTHONPATH": paths},
+        start_new_session=True,  # Ctrl-C at a terminal is for the run alone
+    )
+
+
+def _asked(process: subprocess.Popen[bytes], message: object) -> Any:
+    """Send a message to a worker and return its answer."""
+    assert process.stdin is not None and process.stdout is not None
+    _send(process.stdin, message)
+    return _received(process.stdout)
+
+
+def _send(pipe: IO[bytes], message: object) -> None:
+    data = pickle.dumps(message)
+    pipe.write(_HEAD.pack(len(data)) + data)
+    pipe.flush()
+
+
+def _received(pipe: IO[bytes]) -> Any:
+    head = pipe.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        raise EOFError
+    (size,) = _HEAD.unpack(head)
+    data = pipe.read(size)
+    if len(data) < size:
+        raise EOFError
+    return pickle.loads(data)
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"ended with code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"was killed by {name}" if -code == signal.SIGKILL else f"died of {name}"

@@ -1,0 +1,336 @@
+"""The commands that solve many instances and report on them."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dlopt.cli.console import Exit, err, out, print_json, tell
+from dlopt.cli.options import (
+    AsJson,
+    Exactly,
+    Floating,
+    Gap,
+    Settings,
+    Threads,
+    pairs,
+    writable,
+)
+from dlopt.errors import DloptError, NotApplicableError
+from dlopt.result import Limits, Status
+
+if TYPE_CHECKING:
+    from dlopt.batch import Item, Plan, Row, Summary
+    from dlopt.batch.rows import Numbers
+    from dlopt.batch.running import Progress
+
+Times = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--time-limit", metavar="S", help="Seconds for each cell; several are solved in turn."
+    ),
+]
+Works = Annotated[
+    list[int] | None,
+    typer.Option("--work", metavar="N", help="Deterministic units of work; several in turn."),
+]
+
+
+def batch(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Instances; of a folder all .json files in it."),
+    ],
+    write_to: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="FILE.jsonl", callback=writable, help="Rows are appended here."
+        ),
+    ],
+    methods: Annotated[
+        str | None, typer.Option("--methods", metavar="M,M", help="By default all but literal.")
+    ] = None,
+    literal: Annotated[
+        bool, typer.Option("--literal", help="Take in the papers' slips, as printed.")
+    ] = False,
+    objectives: Annotated[
+        list[str] | None,
+        typer.Option("--objective", metavar="O", help="By default each instance's own; or `all`."),
+    ] = None,
+    settings: Settings = None,
+    time_limits: Times = None,
+    works: Works = None,
+    gap: Gap = 0.0,
+    threads: Threads = 1,
+    seeds: Annotated[
+        list[int] | None, typer.Option("--seed", metavar="N", help="Several are solved in turn.")
+    ] = None,
+    exact_numbers: Exactly = False,
+    float_numbers: Floating = False,
+    kill_after: Annotated[
+        float | None,
+        typer.Option(
+            "--kill-after",
+            metavar="S",
+            help="End a cell after so many seconds; by default twice the time limit and a minute.",
+        ),
+    ] = None,
+    memory: Annotated[
+        int | None, typer.Option("--memory", metavar="MB", help="For each worker.")
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", help="By default one for each processor."),
+    ] = None,
+    executor: Annotated[
+        str, typer.Option("--executor", metavar="E", help="processes, or dask://HOST:PORT.")
+    ] = "processes",
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", metavar="FOLDER", help="Draw the plans into this folder."),
+    ] = None,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--import", metavar="MODULE", help="A module or .py file that registers methods."
+        ),
+    ] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Solve again what failed, died or ran out.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Solve many instances by many methods; started again, go on where it was ended.
+
+    Each instance, method and limit is a cell, and each cell one line of JSON.
+    """
+    from dlopt.batch import plan_cells, run_batch
+    from dlopt.batch.cells import load_module
+
+    _can_draw(pictures)
+    for module in modules or []:
+        load_module(module)
+    plan = plan_cells(
+        _items(files, _numbers(exact_numbers, float_numbers)),
+        _methods(methods),
+        objectives="all" if objectives == ["all"] else objectives,
+        limits=[
+            Limits(time, work, threads, gap)
+            for time in (time_limits or (None,))
+            for work in (works or (None,))
+        ],
+        seeds=seeds or [0],
+        options=pairs(settings),
+        literal=literal,
+        numbers=_numbers(exact_numbers, float_numbers),
+        kill_after_s=kill_after,
+        pictures=pictures is not None,
+    )
+    for name, other in plan.doubled:
+        err.print(f"{name} equals {other}: solved once", markup=False)
+    try:
+        with _bar() as progress:
+            summary = run_batch(
+                plan,
+                write_to,
+                executor=executor,
+                workers=workers,
+                memory_mb=memory,
+                modules=modules or (),
+                retry=retry,
+                pictures=pictures,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        err.print(f"{write_to} has the rows so far; the same command goes on", markup=False)
+        raise
+    if as_json:
+        print_json(_to_data(write_to, plan, summary))
+    else:
+        _print(write_to, plan, summary)
+    raise typer.Exit(max(map(_code, summary.rows), default=Exit.DONE))
+
+
+def report(
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="What `dlopt batch` wrote.")],
+    write_to: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            callback=writable,
+            help=".html for a page; .csv for a table of what the exact methods proved.",
+        ),
+    ],
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT")] = None,
+    pictures: Annotated[
+        str,
+        typer.Option("--pictures", metavar="P", help="link to them, inline, or none."),
+    ] = "link",
+    as_json: AsJson = False,
+) -> None:
+    """Make a page of gaps, profiles and times of what `dlopt batch` has solved."""
+    from dlopt.batch import read_rows, write_baselines, write_report
+
+    suffix = write_to.suffix.lower()
+    if suffix not in (".html", ".htm", ".csv"):
+        raise NotApplicableError(f"cannot write {write_to}: must end in .html or .csv")
+    if pictures not in ("link", "inline", "none"):
+        raise NotApplicableError(f"--pictures takes link, inline or none, not {pictures!r}")
+    rows = read_rows(file)
+    wrong = []
+    if suffix == ".csv":
+        write_baselines(rows, write_to)
+    else:
+        wrong = write_report(
+            rows,
+            write_to,
+            title=file.stem if title is None else title,
+            home=file.parent,
+            pictures=pictures,  # type: ignore[arg-type]
+        )
+    for judged in wrong:
+        row = judged.row
+        text = f"{row.key.method} on {row.instance} is better than the proven {judged.proven}"
+        err.print(f"{text}: one of them is wrong", markup=False)
+    if as_json:
+        print_json({"report": str(write_to), "rows": len(rows), "contradictions": len(wrong)})
+    else:
+        out.print(f"{write_to}: {len(rows)} rows", markup=False, soft_wrap=True)
+    raise typer.Exit(Exit.FOUND if wrong else Exit.DONE)
+
+
+def _numbers(exact_numbers: bool, float_numbers: bool) -> Numbers:
+    if exact_numbers and float_numbers:
+        raise NotApplicableError("numbers are read either as exact ones or as floats")
+    return "exact" if exact_numbers else "float" if float_numbers else "as-written"
+
+
+def _methods(methods: str | None) -> list[str] | None:
+    if methods is None:
+        return None
+    wanted = [name.strip() for name in methods.split(",") if name.strip()]
+    if not wanted:
+        raise NotApplicableError("--methods names no method")
+    return wanted
+
+
+def _can_draw(pictures: Path | None) -> None:
+    from importlib.util import find_spec
+
+    from dlopt.errors import MissingExtraError
+
+    if pictures is None:
+        return
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot")
+    if pictures.exists() and not pictures.is_dir():
+        raise NotApplicableError(f"cannot write to {pictures}: it is no folder")
+
+
+def _items(files: Sequence[Path], numbers: Numbers) -> Iterator[Item]:
+    """Yield the instances; if some files are bad, tell of each of them, and end."""
+    from dlopt.batch import instance_files, read_item
+
+    failed = False
+    for file in instance_files(files):
+        try:
+            item = read_item(file, numbers)
+        except DloptError as error:
+            tell(error)
+            failed = True
+        else:
+            yield item
+    if failed:
+        raise typer.Exit(Exit.BAD_INPUT)
+
+
+def _code(row: Row) -> Exit:
+    """Return the exit code that a row asks for; an honest limit asks for none."""
+    from dlopt.batch import Trouble
+
+    codes: dict[Status | Trouble, Exit] = {
+        Status.UNSOUND: Exit.FOUND,
+        Trouble.REFUTED: Exit.REFUTED,
+        Trouble.LEFT_OUT: Exit.DONE,
+    }
+    return codes.get(row.status, Exit.DONE if isinstance(row.status, Status) else Exit.NO_ANSWER)
+
+
+def _to_data(path: Path, plan: Plan, summary: Summary) -> dict[str, Any]:
+    return {
+        "out": str(path),
+        "cells": len(summary.rows),
+        "solved": summary.solved,
+        "by_status": dict(Counter(str(row.status) for row in summary.rows)),
+        "left_out": [
+            {"instance": left.instance, "method": left.method, "reason": left.reason}
+            for left in plan.left_out
+        ],
+    }
+
+
+def _print(path: Path, plan: Plan, summary: Summary) -> None:
+    from rich import box
+    from rich.table import Table
+
+    statuses = list(dict.fromkeys(str(row.status) for row in summary.rows))
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("method")
+    for status in statuses:
+        table.add_column(status, justify="right")
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for row in summary.rows:
+        name = (row.key.problem, row.key.method)
+        counts.setdefault(name, Counter())[str(row.status)] += 1
+    for (problem, method), found in counts.items():
+        table.add_row(f"{problem} {method}", *(str(found[s] or "-") for s in statuses))
+    out.print(table)
+    bad = [row for row in summary.rows if _code(row) in (Exit.NO_ANSWER, Exit.REFUTED)]
+    for row in bad[:10]:
+        where = f"{row.key.method} on {row.instance}"
+        err.print(f"{where}: {row.status}: {row.reason}", markup=False)
+    if len(bad) > 10:
+        err.print(f"... and {len(bad) - 10} more", markup=False)
+    count = len(summary.rows)
+    told = f"{path}: {count} cell{'s' * (count != 1)}, {summary.solved} of them solved now"
+    if plan.left_out:
+        told += f"; {len(plan.left_out)} left out, where a method does not apply"
+    if summary.others:
+        told += f"; {summary.others} rows of other plans or versions"
+    out.print(told, markup=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Progress | None]:
+    """Give what shows progress and an estimate on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("solving"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True, speed_estimate_period=600) as bar:
+        task = bar.add_task("")
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,59 @@
+"""Builders of small instances, one for each problem: functions of choices.
+
+Numbers are exact and small, the simplest choice first. What heuristics stumble over is likely:
+several events at one instant, deadlines that are met or missed by a hair, windows that touch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from dlopt.errors import NotApplicableError
+from dlopt.verify.builders.common import SMALL, Size
+from dlopt.verify.choices import Choices
+
+__all__ = ["SMALL", "Builder", "Size", "builder", "stems"]
+
+Builder = Callable[[Choices], Any]
+
+_STEMS = ("iit", "admission", "multistage", "coreservation", "dag", "bag")
+
+
+def stems() -> tuple[str, ...]:
+    """Return the problems that have a builder.
+
+    Examples
+    --------
+    >>> stems()[0]
+    'iit'
+    """
+    return _STEMS
+
+
+def builder(stem: str, size: Size = SMALL) -> Builder:
+    """Return the builder of a problem.
+
+    Parameters
+    ----------
+    stem : str
+    size : Size, optional
+        How large an instance may be.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is none.
+
+    Examples
+    --------
+    >>> from dlopt.verify.choices import Recorded
+    >>> builder("iit")(Choices(Recorded([]))).load  # the simplest there is
+    1
+    """
+    if stem not in _STEMS:
+        raise NotApplicableError(f"no builder of {stem!r} (known: {', '.join(_STEMS)})")
+    build: Callable[[Choices, Size], Any]
+    build = importlib.import_module(f"dlopt.verify.builders.{stem}").build
+    return lambda choices: build(choices, size)

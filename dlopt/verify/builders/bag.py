@@ -1,0 +1,58 @@
+"""Bags of tasks: deadlines that are just met, transfers that take as long as tasks, matrices."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dlopt.problems.bag import Instance, Link, Machine, Site, Task
+from dlopt.problems.bag.data import PRIORITIES
+from dlopt.verify.builders.common import SMALL, Size
+from dlopt.verify.choices import Choices
+
+_SIZES: tuple[Any, ...] = (1, 1, 2, 3, 4, 6, Fraction(1, 2))
+_AMOUNTS: tuple[Any, ...] = (0, 0, 1, 2, 4)
+_INSTANTS: tuple[Any, ...] = (0, 0, 0, 0, 1, 2, 5)
+
+
+def build(choices: Choices, size: Size = SMALL) -> Instance:
+    """Return a bag in exact numbers: all tasks with deadlines, some, or none."""
+    places = choices.number([1, 1, 2, 3])
+    machines = choices.integer(1, size.machines)
+    matrix = choices.chance(4)
+    due = choices.pick(["all", "all", "some", "none"])
+    count = choices.integer(1, size.jobs)
+    tasks = tuple(
+        Task(
+            f"t{index}",
+            None if matrix else choices.number(_SIZES),
+            choices.integer(0, places - 1),
+            choices.number(_INSTANTS),
+            choices.number(_AMOUNTS),
+            choices.number(_AMOUNTS),
+            choices.pick(PRIORITIES),
+            choices.integer(1, 16)
+            if due == "all" or (due == "some" and choices.chance(2))
+            else None,
+        )
+        for index in range(count)
+    )
+    held = tuple(
+        Machine(
+            f"m{k}",
+            choices.integer(0, places - 1),
+            1 if matrix else choices.number(_SIZES),
+            choices.number(_INSTANTS),
+        )
+        for k in range(machines)
+    )
+    sites = tuple(Site(f"s{index}") for index in range(places))
+    links = tuple(
+        Link(
+            (choices.integer(0, there - 1), there), choices.number(_SIZES), choices.number(_AMOUNTS)
+        )
+        for there in range(1, places)
+    )
+    etc = tuple(tuple(choices.number(_SIZES) for _ in held) for _ in tasks) if matrix else None
+    limits = choices.number([(Fraction(1, 2), 2), (1, 1), (Fraction(1, 10), 10)])
+    return Instance(tasks, held, sites, links, etc, limits)

@@ -1,0 +1,30 @@
+"""Instances of one divisible load: nodes ready together or one by one, deadlines just met."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dlopt.problems.iit import Instance
+from dlopt.verify.builders.common import HAIR, SMALL, Size, cluster, parts_time
+from dlopt.verify.choices import Choices
+
+
+def build(choices: Choices, size: Size = SMALL) -> Instance:
+    """Return an instance in exact numbers.
+
+    The deadline, if there is one, is what some number of nodes needs by a formula of the papers,
+    a hair more, a hair less, or off by some units.
+    """
+    nodes = cluster(choices, size.machines)
+    together = choices.chance(2)
+    ready = tuple(
+        0 if together else choices.number([0, 0, 1, 2, 3, 5, Fraction(1, 2)])
+        for _ in range(nodes.nodes)
+    )
+    load = choices.integer(1, 12)
+    if choices.chance(3):
+        return Instance(nodes, ready, load)
+    time = parts_time(nodes, load, choices.integer(1, nodes.nodes), equal=choices.chance(2))
+    off = choices.number([0, 0, -1, 1, -HAIR, HAIR, Fraction(-1, 2), 2])
+    until = max(max(ready) + time + off, min(ready) + Fraction(1, 2))
+    return Instance(nodes, ready, load, absolute_deadline=until)

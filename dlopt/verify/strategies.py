@@ -1,0 +1,129 @@
+"""Hypothesis strategies for small instances of every problem, in exact numbers.
+
+The simplest choice comes first, so that hypothesis shrinks to small instances: few tasks, few
+nodes, small integers. What heuristics stumble over is likely: several events at one instant,
+deadlines that are met or missed by a hair, windows that touch.
+
+>>> from hypothesis import given, settings
+>>> from dlopt import solve
+>>> from dlopt.verify import strategies
+>>> @settings(max_examples=20, derandomize=True, database=None)
+... @given(strategies.admission(jobs=2))
+... def no_heuristic_beats_the_optimum(instance):
+...     assert solve(instance, "edf-epr-an").value <= solve(instance).value
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import hypothesis
+from hypothesis import strategies as st
+from hypothesis.errors import HypothesisException
+
+from dlopt.verify.builders import Builder, Size, builder
+from dlopt.verify.choices import Choices
+
+__all__ = ["admission", "bag", "coreservation", "dag", "examine", "iit", "instances", "multistage"]
+
+ItemT = TypeVar("ItemT")
+
+
+class _Drawn:
+    """Choices that hypothesis draws."""
+
+    __slots__ = ("_draw",)
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+
+    def index(self, weights: Sequence[int]) -> int:
+        """Return an index; hypothesis shrinks towards 0."""
+        return self._draw(st.integers(0, len(weights) - 1))
+
+
+def instances(
+    stem: str, *, jobs: int = 4, machines: int = 3, busy: bool = False
+) -> st.SearchStrategy[Any]:
+    """Return a strategy for the instances of a problem.
+
+    Parameters
+    ----------
+    stem : str
+        The problem, as ``dlopt methods`` names it.
+    jobs, machines : int
+        How many tasks (requests, loads) and nodes (machines) there are at most.
+    busy : bool, default False
+        Of streams: whether tasks may be promised, and parts of them sent, before it begins. Then
+        there may be no plan at all.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such problem.
+    """
+    return _drawn(builder(stem, Size(jobs, machines, busy)))
+
+
+def _drawn(build: Builder) -> st.SearchStrategy[Any]:
+    @st.composite
+    def made(draw: st.DrawFn) -> Any:
+        return build(Choices(_Drawn(draw)))
+
+    return made()
+
+
+def iit(*, machines: int = 4) -> st.SearchStrategy[Any]:
+    """Return a strategy for `dlopt.problems.iit.Instance`."""
+    return instances("iit", machines=machines)
+
+
+def admission(*, jobs: int = 4, machines: int = 3, busy: bool = False) -> st.SearchStrategy[Any]:
+    """Return a strategy for `dlopt.problems.admission.Instance`."""
+    return instances("admission", jobs=jobs, machines=machines, busy=busy)
+
+
+def multistage(*, jobs: int = 4, machines: int = 3, busy: bool = False) -> st.SearchStrategy[Any]:
+    """Return a strategy for `dlopt.problems.multistage.Instance`."""
+    return instances("multistage", jobs=jobs, machines=machines, busy=busy)
+
+
+def coreservation(*, jobs: int = 4, machines: int = 3) -> st.SearchStrategy[Any]:
+    """Return a strategy for `dlopt.problems.coreservation.Instance`."""
+    return instances("coreservation", jobs=jobs, machines=machines)
+
+
+def dag(*, jobs: int = 4, machines: int = 3) -> st.SearchStrategy[Any]:
+    """Return a strategy for `dlopt.problems.dag.Instance`."""
+    return instances("dag", jobs=jobs, machines=machines)
+
+
+def bag(*, jobs: int = 4, machines: int = 3) -> st.SearchStrategy[Any]:
+    """Return a strategy for `dlopt.problems.bag.Instance`."""
+    return instances("bag", jobs=jobs, machines=machines)
+
+
+def examine(build: Builder, breaks: Callable[[Any], bool], *, examples: int, seed: int) -> None:
+    """Let hypothesis look for an instance that breaks something, and shrink it.
+
+    Parameters
+    ----------
+    build : callable
+        A builder, of `dlopt.verify.builders`.
+    breaks : callable
+        Of an instance; it sees all that are tried, and keeps what it finds.
+    examples, seed : int
+    """
+    settings = hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+    )
+    try:
+        hypothesis.find(_drawn(build), breaks, settings=settings, random=random.Random(seed))
+    except HypothesisException:
+        return  # there is none, or the time was up while it was shrunk

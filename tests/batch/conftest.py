@@ -1,0 +1,36 @@
+"""Instances, plans and methods that the tests of `dlopt.batch` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tests.batch.naughty
+from dlopt import registry
+from dlopt.batch import Plan, plan_cells, read_item
+
+INSTANCES = Path(__file__).parents[2] / "instances" / "iit"
+NAUGHTY = str(Path(tests.batch.naughty.__file__))
+MODULE = "tests.batch.naughty"
+_OWN = {name: registry.method("iit", name) for name in tests.batch.naughty.METHODS}
+for _name in _OWN:
+    del registry._METHODS["iit", _name]  # other tests see the methods of dlopt alone
+
+
+@pytest.fixture(autouse=True)
+def naughty(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {("iit", name): entry for name, entry in _OWN.items()}
+    monkeypatch.setattr(registry, "_METHODS", registry._METHODS | own)
+
+
+@pytest.fixture
+def plan_of() -> Callable[..., Plan]:
+    """Return a function that plans methods on shipped instances."""
+
+    def make(methods: str, *names: str, **options: object) -> Plan:
+        items = [read_item(INSTANCES / f"{name}.json") for name in names or ("three-nodes",)]
+        return plan_cells(items, methods.split(), **options)  # type: ignore[arg-type]
+
+    return make

@@ -1,0 +1,82 @@
+"""Methods that do to a worker all that a method can do to it. `dlopt batch --import` reads this."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from dlopt import NotApplicableError, registry
+from dlopt.problems.iit import Chunk, Instance, Solution, objective
+from dlopt.problems.timeline import earliest_plan
+from dlopt.result import Result, Status
+
+GATE = "DLOPT_TEST_GATE"
+"""Names a pipe in which `gated` says that it has begun; then it never ends."""
+
+
+def all_on_one(instance: Instance) -> Result[Solution]:
+    plan = earliest_plan(instance, [0], [instance.load])
+    value = objective(instance, plan, "completion")
+    return Result(Status.FEASIBLE, solution=plan, value=value, plan_class="single")
+
+
+def gated(instance: Instance, **_: Any) -> Result[Solution]:
+    if GATE in os.environ:
+        gate = os.open(os.environ[GATE], os.O_WRONLY)
+        os.write(gate, b"!")
+        threading.Event().wait()
+    return all_on_one(instance)
+
+
+def hang(instance: Instance, **_: Any) -> Result[Solution]:
+    threading.Event().wait()
+    return all_on_one(instance)
+
+
+def abort(instance: Instance, **_: Any) -> Result[Solution]:
+    os.write(2, b"terminate called\n")
+    os.abort()
+
+
+def leave(instance: Instance, **_: Any) -> Result[Solution]:
+    os._exit(3)
+
+
+def hungry(instance: Instance, **_: Any) -> Result[Solution]:
+    bytearray(2**40)
+    return all_on_one(instance)
+
+
+def wrong(instance: Instance, **_: Any) -> Result[Solution]:
+    raise ZeroDivisionError("by <nodes>")
+
+
+def picky(instance: Instance, **_: Any) -> Result[Solution]:
+    raise NotApplicableError("not today")
+
+
+def late(instance: Instance, **_: Any) -> Result[Solution]:
+    """Answer that all of the load is done at once."""
+    chunk = Chunk(0, instance.load, 0, 0, 0, 1)
+    return Result(Status.FEASIBLE, solution=Solution((chunk,)), value=1, plan_class="single")
+
+
+def chatty(instance: Instance, **_: Any) -> Result[Solution]:
+    os.write(1, b"no answer of mine" * 1000)
+    return all_on_one(instance)
+
+
+METHODS = {
+    "gated": gated,
+    "hang": hang,
+    "abort": abort,
+    "leave": leave,
+    "hungry": hungry,
+    "wrong": wrong,
+    "picky": picky,
+    "late": late,
+    "chatty": chatty,
+}
+for name, function in METHODS.items():
+    registry.register("iit", name, function, objectives=("completion",))

@@ -1,0 +1,231 @@
+"""The file of rows: torn lines, lines that are no rows, two runs at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt import InvalidInstanceError, Limits, NotApplicableError, Status
+from dlopt.batch.journal import Journal, read_rows
+from dlopt.batch.rows import Key, Row, Trouble, row_from_line
+
+KEY = Key("iit", "0" * 64, "opr", "completion", Limits(2.5), 0, (("k", 3),), "as-written", "0.1.0")
+ROW = Row(
+    KEY,
+    "three \u2603",
+    "hand",
+    "heuristic",
+    "sound",
+    Status.FEASIBLE,
+    value=Fraction(32, 5),
+    bound=4,
+    plan_class="single",
+    runtime_s=0.25,
+    tolerance=0.0,
+    solver="HiGHS",
+)
+NUMBERS = st.integers(-(10**6), 10**6) | st.fractions() | st.floats(-1e9, 1e9)
+ROWS = st.builds(
+    Row,
+    st.builds(
+        Key,
+        problem=st.just("iit"),
+        hash=st.text(max_size=3),
+        method=st.text(max_size=5),
+        objective=st.just("completion"),
+        limits=st.builds(Limits, st.none() | st.floats(0.1, 9), st.none() | st.integers(1, 9)),
+        seed=st.integers(),
+        options=st.dictionaries(
+            st.text(max_size=3), st.integers() | st.text(max_size=3), max_size=2
+        ).map(lambda options: tuple(sorted(options.items()))),
+        numbers=st.sampled_from(["as-written", "exact", "float"]),
+        dlopt=st.text(max_size=5),
+    ),
+    instance=st.text(),
+    family=st.text(),
+    kind=st.text(),
+    claim=st.text(),
+    status=st.sampled_from([*Status, *Trouble]),
+    value=st.none() | NUMBERS,
+    bound=st.none() | NUMBERS,
+    plan_class=st.sampled_from([None, "single", "any"]),
+    runtime_s=st.none() | st.floats(0, 9),
+    tolerance=st.none() | st.floats(0, 1),
+    violations=st.integers(0, 9),
+    reason=st.none() | st.text(),
+    solver=st.none() | st.text(),
+    solver_version=st.none() | st.text(),
+    picture=st.none() | st.text(),
+)
+
+
+def rows(count: int) -> list[Row]:
+    return [replace(ROW, key=replace(KEY, seed=seed)) for seed in range(count)]
+
+
+@pytest.mark.property
+@given(ROWS)
+def test_a_row_comes_back_from_its_line(row: Row) -> None:
+    line = row.to_line()
+    assert line.count(b"\n") == 1 and line.endswith(b"\n") and row_from_line(line) == row
+
+
+def test_what_stands_in_a_line() -> None:
+    data = json.loads(ROW.to_line())
+    assert data["value"] == "32/5" and data["gap"] == "3/8" and data["checked"] is True
+    assert data["limits"] == {"time_s": 2.5, "work": None, "threads": 1, "gap": 0.0}
+    assert data["options"] == {"k": 3} and data["status"] == "feasible" and "answer" not in data
+
+
+def test_levels_come_back_as_a_tuple() -> None:
+    key = replace(KEY, problem="bag", objective="critical-then-all")
+    row = replace(ROW, key=key, value=(1, Fraction(1, 2)), bound=(2, 1))
+    assert row_from_line(row.to_line()) == row
+    with pytest.raises(InvalidInstanceError, match="value: must be worth 2 numbers"):
+        row_from_line(replace(row, value=3).to_line())
+    with pytest.raises(InvalidInstanceError, match="value: must be worth one number"):
+        row_from_line(replace(ROW, value=(3, 4)).to_line())
+
+
+def test_a_file_torn_anywhere_in_its_last_line(tmp_path: Path) -> None:
+    first, last = (row.to_line() for row in rows(2))
+    file = tmp_path / "rows.jsonl"
+    for cut in range(len(last)):
+        file.write_bytes(first + last[:cut])
+        whole = cut == len(last) - 1  # only the line end is missing
+        assert read_rows(file) == rows(2)[: 1 + whole]
+        with Journal(file) as journal:
+            assert list(journal.rows.values()) == rows(2)[: 1 + whole]
+            journal.append(rows(3)[2])
+        assert file.read_bytes() == first + last * whole + rows(3)[2].to_line()
+
+
+def test_zeros_that_a_lost_disk_leaves_at_the_end(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(ROW.to_line() + bytes(100))
+    with Journal(file) as journal:
+        assert list(journal.rows.values()) == [ROW]
+    assert file.read_bytes() == ROW.to_line()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'{"problem": "iit"}', "line 1, version: must be 1"),
+        (b"# notes of mine", "line 1: is no JSON"),
+        (b"\xff\xfe\n", "line 1: is no JSON"),
+        (b"[1]\n", r"line 1: must be a JSON object, got \[1\]"),
+        (b"\n\n{}\n", "line 3, version: must be 1"),
+        (b'{"version":1,"pro\n' + ROW.to_line(), "line 1: is no JSON"),
+        (b"[" * 100_000 + b"\n", "line 1: is no JSON"),
+    ],
+    ids=["instance", "text", "bytes", "list", "empty lines", "torn within", "deep"],
+)
+def test_a_file_of_another_kind_is_left_as_it_is(tmp_path: Path, content: bytes, told: str) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(content)
+    for read in (read_rows, Journal):
+        with pytest.raises(InvalidInstanceError, match=told):
+            read(file)
+    assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("problem", "knapsack"),
+        ("problem", None),
+        ("objective", "beauty"),
+        ("instance", 3),
+        ("hash", None),
+        ("numbers", "roman"),
+        ("options", {"k": [1]}),
+        ("options", []),
+        ("limits", {"time_s": -1}),
+        ("limits", {"patience": 1}),
+        ("limits", None),
+        ("seed", 1.5),
+        ("status", "fine"),
+        ("value", "1/0"),
+        ("value", True),
+        ("value", [[1]]),
+        ("bound", {}),
+        ("plan_class", "wide"),
+        ("runtime_s", -1),
+        ("runtime_s", "1"),
+        ("violations", -1),
+        ("reason", 1),
+    ],
+)
+def test_a_field_that_is_wrong_or_missing(field: str, value: object) -> None:
+    data = json.loads(ROW.to_line())
+    with pytest.raises(InvalidInstanceError) as told:
+        row_from_line(json.dumps(data | {field: value}).encode())
+    assert [fault.path for fault in told.value.faults] == [field]
+    del data[field]
+    with pytest.raises(InvalidInstanceError, match=f"{field}: "):
+        row_from_line(json.dumps(data).encode())
+
+
+def test_infinity_is_no_value() -> None:
+    with pytest.raises(InvalidInstanceError, match="value"):
+        row_from_line(ROW.to_line().replace(b'"32/5"', b"Infinity"))
+
+
+def test_of_two_rows_of_a_cell_the_later_counts(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    with Journal(file) as journal:
+        for row in (ROW, rows(2)[1], replace(ROW, value=7)):
+            journal.append(row)
+    assert read_rows(file) == [rows(2)[1], replace(ROW, value=7)]
+
+
+def test_two_runs_do_not_write_to_one_file(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="files are locked on POSIX only")
+    file = tmp_path / "rows.jsonl"
+    with Journal(file) as journal:
+        with pytest.raises(NotApplicableError, match="another run is writing to it"):
+            Journal(file)
+        journal.append(ROW)
+    with Journal(file) as journal:
+        assert list(journal.rows.values()) == [ROW]
+
+
+def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(NotApplicableError, match="cannot write"):
+        Journal(tmp_path)
+    with pytest.raises(NotApplicableError, match="it is no regular file"):
+        Journal(os.devnull)
+    with pytest.raises(NotApplicableError, match="No such file"):
+        Journal(tmp_path / "no" / "rows.jsonl")
+
+
+def test_a_write_that_ends_midway_leaves_whole_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    with Journal(file) as journal:
+        journal.append(ROW)
+        opened = journal._file
+
+        class Short:
+            """A file on a disk that fills up within a line."""
+
+            def __getattr__(self, name: str) -> Callable[..., object]:
+                return getattr(opened, name)
+
+            def write(self, line: bytes) -> int:
+                return opened.write(line[:40])
+
+        monkeypatch.setattr(journal, "_file", Short())
+        with pytest.raises(NotApplicableError, match="No space left"):
+            journal.append(rows(2)[1])
+    assert file.read_bytes() == ROW.to_line()

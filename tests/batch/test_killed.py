@@ -1,0 +1,100 @@
+"""Runs that are killed with SIGKILL at a known moment, and started again."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from dlopt.batch import read_rows
+from tests.batch.conftest import INSTANCES, NAUGHTY
+from tests.batch.naughty import GATE
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+PATIENCE = 120
+"""Seconds after which what should have happened counts as never."""
+
+
+class Gate:
+    """A named pipe in which a cell says that it is at work, and which ends when its worker does."""
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path)
+        self.path = path
+        self._pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def read(self) -> bytes:
+        """Return what is told; nothing if the worker has ended."""
+        ready, _, _ = select.select([self._pipe], [], [], PATIENCE)
+        assert ready, "nothing was told"
+        return os.read(self._pipe, 1)
+
+
+def start(out: Path, *words: str, gate: Path | None = None) -> subprocess.Popen[bytes]:
+    files = [str(INSTANCES / f"{name}.json") for name in ("three-nodes", "late-node")]
+    line = [sys.executable, "-m", "dlopt", "batch", *files, "--out", str(out), *words]
+    line += ["--methods", "opr,epr,gated,exact", "--import", NAUGHTY]
+    environment = os.environ | ({} if gate is None else {GATE: str(gate)})
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def ended(process: subprocess.Popen[bytes]) -> bytes:
+    _, told = process.communicate(timeout=PATIENCE)
+    return told
+
+
+def test_killed_and_started_again(tmp_path: Path) -> None:
+    out, gate = tmp_path / "rows.jsonl", Gate(tmp_path / "gate")
+    process = start(out, "--workers", "1", gate=gate.path)
+    assert gate.read() == b"!"  # the third cell is at work, the first is written
+    process.kill()
+    ended(process)
+    assert process.returncode == -signal.SIGKILL
+    assert gate.read() == b""  # the worker does not outlive the run
+    before = out.read_bytes()
+    kept = [row.key.method for row in read_rows(out)]
+    assert kept in (["opr"], ["opr", "epr"])
+
+    out.write_bytes(before + b'{"version":1,"problem":"ii')  # as if killed within a write
+    again = start(out)
+    told = ended(again)
+    assert again.returncode == 0, told
+    assert out.read_bytes().startswith(before)
+    cells = Counter(
+        (row["instance"], row["method"]) for row in map(json.loads, out.read_bytes().splitlines())
+    )
+    assert len(cells) == 8 and set(cells.values()) == {1}
+
+    done = out.read_bytes()
+    once_more = start(out)
+    assert ended(once_more) == b"" and once_more.returncode == 0
+    assert out.read_bytes() == done
+
+
+def test_ctrl_c_ends_the_workers_and_keeps_the_rows(tmp_path: Path) -> None:
+    out, gate = tmp_path / "rows.jsonl", Gate(tmp_path / "gate")
+    process = start(out, "--workers", "1", gate=gate.path)
+    assert gate.read() == b"!"
+    process.send_signal(signal.SIGINT)
+    told = ended(process)
+    assert process.returncode == 130 and gate.read() == b""
+    assert b"the same command goes on" in told and b"Traceback" not in told
+    assert next(row.key.method for row in read_rows(out)) == "opr"
+
+
+def test_a_second_run_on_the_same_file_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="files are locked on POSIX only")
+    out, gate = tmp_path / "rows.jsonl", Gate(tmp_path / "gate")
+    first = start(out, "--workers", "1", gate=gate.path)
+    assert gate.read() == b"!"
+    second = start(out)
+    assert b"another run is writing to it" in ended(second) and second.returncode == 2
+    first.kill()
+    ended(first)

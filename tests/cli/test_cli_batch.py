@@ -1,0 +1,187 @@
+"""`dlopt batch` and `dlopt report`: what they print, write and refuse."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from dlopt.version import __version__
+from tests.cli.conftest import INSTANCES, ROOTS, THREE, Command, file_of
+
+MINE = """
+from dlopt import registry
+
+def wrong(instance, **_):
+    raise ZeroDivisionError("by nodes")
+
+try:
+    registry.method("iit", "wrong-of-mine")
+except ValueError:
+    registry.register("iit", "wrong-of-mine", wrong)
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dlopt import registry
+
+    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+
+
+def rows_of(file: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    other = file_of(tmp_path / "other.json", THREE | {"load": 4, "name": ""})
+    words = ["batch", three, other, "--out", "rows.jsonl", "--workers", 1, "--methods"]
+    first = dlopt(*words, "opr,exact")
+    assert first.err == "" and "rows.jsonl: 4 cells, 4 of them solved now" in first.out
+    assert [line.split() for line in first.out.splitlines() if "iit" in line] == [
+        ["iit", "opr", "2", "-"],
+        ["iit", "exact", "-", "2"],
+    ]
+    rows = rows_of(tmp_path / "rows.jsonl")
+    assert [(row["instance"], row["method"]) for row in rows] == [
+        ("three", "opr"),
+        ("three", "exact"),
+        ("other", "opr"),
+        ("other", "exact"),
+    ]
+    assert rows[1]["value"] == "39/8" and rows[1]["gap"] == 0 and rows[1]["checked"] is True
+    assert rows[1]["dlopt"] == __version__ and rows[1]["solver"] and rows[1]["seed"] == 0
+    before = (tmp_path / "rows.jsonl").read_bytes()
+    again = dlopt(*words, "opr,exact,epr", "--json").json
+    assert again["cells"] == 6 and again["solved"] == 2
+    assert again["by_status"] == {"feasible": 4, "optimal": 2}
+    assert (tmp_path / "rows.jsonl").read_bytes().startswith(before)
+
+    told = dlopt("report", "rows.jsonl", "-o", "r.html", "--title", "Three & more", "--json").json
+    assert told == {"report": "r.html", "rows": 6, "contradictions": 0}
+    assert "<h1>Three &amp; more</h1>" in (tmp_path / "r.html").read_text()
+    assert "r.csv: 6 rows" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
+    table = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
+    assert [(line["instance"], line["optimum"]) for line in table] == [
+        ("other", str(rows[3]["value"])),
+        ("three", "39/8"),
+    ]
+
+
+def test_limits_seeds_and_objectives_multiply(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "a.json", ROOTS)
+    flags = ["--time-limit", 9, "--time-limit", 8, "--seed", 1, "--seed", 2, "--objective", "all"]
+    dlopt("batch", file, "--methods", "edf-iit-2", "--out", "rows.jsonl", *flags)
+    cells = {
+        (row["objective"], row["limits"]["time_s"], row["seed"])  # type: ignore[index]
+        for row in rows_of(tmp_path / "rows.jsonl")
+    }
+    assert len(cells) == 8
+
+
+def test_a_method_of_ones_own_that_fails(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    words = ["batch", three, "--out", "rows.jsonl", "--methods", "wrong-of-mine,opr"]
+    words += ["--import", tmp_path / "mine.py"]
+    done = dlopt(*words, code=4)
+    assert "wrong-of-mine on three: failed: wrong-of-mine failed: ZeroDivisionError" in done.err
+    assert "2 cells, 2 of them solved now" in done.out
+    assert "0 of them solved now" in dlopt(*words, code=4).out  # the same code, solved or read
+    assert "1 of them solved now" in dlopt(*words, "--retry", code=4).out
+    assert "1 without" not in dlopt("report", "rows.jsonl", "-o", "r.html").err
+
+
+def test_an_unsound_plan_is_found(dlopt: Command, tmp_path: Path) -> None:
+    file = file_of(tmp_path / "a.json", ROOTS)
+    words = ["--methods", "epr:literal-roots", "--objective", "nodes", "--out", "rows.jsonl"]
+    done = dlopt("batch", file, *words, code=1)
+    assert "unsound" in done.out and done.err == ""
+    (row,) = rows_of(tmp_path / "rows.jsonl")
+    assert row["checked"] is False and row["violations"] and row["bound"] is None
+
+
+def test_pictures(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    dlopt("batch", three, "--methods", "opr", "-o", "rows.jsonl", "--pictures", "drawn")
+    (picture,) = (tmp_path / "drawn").iterdir()
+    dlopt("report", "rows.jsonl", "-o", "r.html")
+    assert f'href="drawn/{picture.name}"' in (tmp_path / "r.html").read_text()
+    dlopt("report", "rows.jsonl", "-o", "r.html", "--pictures", "inline")
+    assert "data:image/svg+xml;base64," in (tmp_path / "r.html").read_text()
+
+
+def test_equal_instances_and_what_is_left_out(dlopt: Command, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        file_of(tmp_path / f"{name}.json", THREE | {"name": name})
+    different = INSTANCES / "different-6.json"
+    words = ["--methods", "opr", "-o", "rows.jsonl"]
+    done = dlopt("batch", "a.json", "b.json", different, *words)
+    assert done.err == "b equals a: solved once\n"
+    assert "1 cell, 1 of them solved now; 1 left out" in done.out
+    told = dlopt("batch", "a.json", different, *words, "--json").json
+    assert [left["instance"] for left in told["left_out"]] == ["different-6"]
+
+
+def test_bad_instances_are_all_told_before_any_work(
+    dlopt: Command, three: Path, tmp_path: Path
+) -> None:
+    file_of(tmp_path / "bad.json", THREE | {"load": -1})
+    file_of(tmp_path / "worse.json", [])
+    done = dlopt("batch", three, "bad.json", "worse.json", "-o", "rows.jsonl", code=2)
+    assert "bad.json: load" in done.err and "worse.json: must be a JSON object" in done.err
+    assert not (tmp_path / "rows.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--methods", "exakt"], "no method 'exakt'"),
+        (["--methods", ","], "--methods names no method"),
+        (["--set", "depth=3"], "no method has the option 'depth'"),
+        (["--objective", "beauty"], "objective 'beauty'"),
+        (["--time-limit", "0"], "time_s (--time-limit)"),
+        (["--kill-after", "-1"], "kill-after must be positive"),
+        (["--workers", "0"], "workers must be positive"),
+        (["--memory", "0"], "memory must be positive"),
+        (["--executor", "cloud"], "no executor 'cloud'"),
+        (["--import", "no_such_module"], "cannot import no_such_module"),
+        (["--exact-numbers", "--float-numbers"], "either as exact ones or as floats"),
+        (["--pictures", "three.json"], "it is no folder"),
+    ],
+)
+def test_bad_words(dlopt: Command, three: Path, words: list[str], told: str) -> None:
+    given = [] if "--methods" in words or "--set" in words else ["--methods", "opr"]
+    assert told in dlopt("batch", three, "-o", "rows.jsonl", *given, *words, code=2).err
+
+
+def test_a_file_of_another_kind_is_not_appended_to(
+    dlopt: Command, three: Path, tmp_path: Path
+) -> None:
+    before = three.read_text()
+    done = dlopt("batch", three, "--methods", "opr", "-o", three, code=2)
+    assert "three.json: line 1, version" not in done.out and "three.json: line 1" in done.err
+    assert three.read_text() == before
+    assert "its folder does not exist" in dlopt("batch", three, "-o", "no/r.jsonl", code=2).err
+
+
+def test_bad_reports(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text("")
+    for words, told in (
+        (["rows.jsonl", "-o", "r.html"], "there is no row to report"),
+        (["rows.jsonl", "-o", "r.pdf"], "must end in .html or .csv"),
+        (["rows.jsonl", "-o", "r.html", "--pictures", "big"], "--pictures takes"),
+        (["nothing.jsonl", "-o", "r.html"], "nothing.jsonl: cannot be read"),
+        ([three, "-o", "r.html"], "three.json: line 1"),
+    ):
+        assert told in dlopt("report", *words, code=2).err
+
+
+def test_a_report_of_what_contradicts(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    dlopt("batch", three, "--methods", "opr,exact", "-o", "rows.jsonl")
+    rows = rows_of(tmp_path / "rows.jsonl")
+    lines = [json.dumps(row | ({"value": 4} if row["method"] == "opr" else {})) for row in rows]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    done = dlopt("report", "rows.jsonl", "-o", "r.html", code=1)
+    assert "opr on three is better than the proven optimum: one of them is wrong" in done.err

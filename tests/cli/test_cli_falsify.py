@@ -1,0 +1,161 @@
+"""Searches from the command line: exit codes, files, JSON, and an interrupt."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+PATIENCE = 120
+"""Seconds after which a command that should have ended counts as hung."""
+
+FLAWED = ("falsify", "admission", "edf-opr-mn:literal", "--examples", 99)
+STEM = "edf-opr-mn-literal-channel-overlap"
+
+# Says on standard error that the search has begun.
+TELLING = """
+import sys
+from dlopt.cli import main
+from dlopt.verify.budget import Budget
+
+def telling(self, applied):
+    if not self.tried:
+        sys.stderr.write("searching\\n")
+        sys.stderr.flush()
+    count(self, applied)
+
+count, Budget.count = Budget.count, telling
+main()
+"""
+
+
+def test_a_flaw_is_found_and_written(dlopt: Command, tmp_path: Path) -> None:
+    done = dlopt(*FLAWED, code=1)
+    assert done.err == ""
+    assert done.out.startswith("sound (edf-opr-mn:literal): 2 x 2 (jobs x machines)\n")
+    assert "channel-overlap on channel" in done.out
+    assert "no plan is worth what it says" in done.out
+    assert "a second" in done.out
+    folder = tmp_path / "falsified"
+    names = [f"{STEM}.json", f"{STEM}.result.json", f"{STEM}.svg"]
+    assert sorted(file.name for file in folder.iterdir()) == names
+    checked = dlopt("check", folder / names[0], folder / names[1], code=1)
+    assert "channel-overlap" in checked.out
+
+
+def test_json(dlopt: Command) -> None:
+    first = dlopt(*FLAWED, "--json", "--out", "one", code=1).json
+    again = dlopt(*FLAWED, "--json", "--out", "one", code=1).json
+    assert first["instance"] == again["instance"]
+    assert (first["found"], first["claim"], first["kind"]) == (True, "sound", "channel-overlap")
+    assert (first["jobs"], first["machines"], first["impossible"]) == (2, 2, True)
+    assert first["instance"]["name"] == STEM
+    assert first["files"] == [f"one/{STEM}.json", f"one/{STEM}.svg", f"one/{STEM}.result.json"]
+    assert first["tried"] == again["tried"] > 0
+
+
+def test_nothing_is_found_of_what_is_sound(dlopt: Command, tmp_path: Path) -> None:
+    done = dlopt("falsify", "bag", "gds", "--examples", 40)
+    assert done.out.startswith("nothing found: 40 instances in ")
+    assert not (tmp_path / "falsified").exists()
+    data = dlopt("falsify", "admission", "edf-opr-mn", "--examples", 40, "--json").json
+    assert data["found"] is False
+    assert data["tried"] + data["left_out"] == 40
+    told = dlopt("falsify", "admission", "edf-opr-mn", "--examples", 40).out
+    assert f"does not apply to {data['left_out']} more" in told
+
+
+def test_a_claim_by_its_name(dlopt: Command) -> None:
+    words = ("falsify", "bag", "gds", "--claim", "meets-what-edf-meets", "--examples", 400)
+    data = dlopt(*words, "--json", code=1).json
+    assert data["kind"] == "worse"
+    assert "edf has a plan of value" in data["broken"][0]
+
+
+OWN = """
+from dlopt.problems.bag import Solution
+from dlopt.result import Result, Status
+
+def lazy(instance, *, objective, limits, hint, seed):
+    return Result(Status.FEASIBLE, Solution(()), value=0)
+"""
+
+
+def test_a_function_of_ones_own(dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    data = dlopt("falsify", "bag", "own.py:lazy", "--examples", 40, "--json", code=1).json
+    assert (data["claim"], data["jobs"], data["machines"]) == ("sound", 1, 1)
+    assert data["files"][0] == f"falsified/lazy-{data['kind']}.json"
+
+
+def test_the_largest_gap_is_no_failure(
+    dlopt: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dlopt.verify.annealing.MOST_SHRINKING", 20)
+    words = ("--target", "gap", "--objective", "accepted", "--examples", 60)
+    done = dlopt("falsify", "bag", "olb", *words, "--jobs", 2, "--machines", 2)
+    assert "behind" in done.out and "found by annealing" in done.out
+    assert (tmp_path / "falsified" / "olb-gap.json").exists()
+
+
+def test_a_method_that_fails_has_no_picture(
+    dlopt: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dlopt.heuristics.bag.mappings.edf", None)
+    data = dlopt("falsify", "bag", "edf", "--examples", 9, "--json", code=1).json
+    assert (data["kind"], data["result"]) == ("failed", None)
+    assert data["files"] == ["falsified/edf-failed.json"]
+
+
+def test_without_matplotlib_there_is_no_picture(
+    dlopt: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    data = dlopt(*FLAWED, "--json", code=1).json
+    assert data["files"] == [f"falsified/{STEM}.json", f"falsified/{STEM}.result.json"]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("tsp", "opt"), "no problem 'tsp'"),
+        (("bag", "gdss"), "no method 'gdss'"),
+        (("bag", "gds", "--target", "moon"), "--target must be claim or gap"),
+        (("bag", "gds", "--claim", "fewest-nodes"), "nothing called 'fewest-nodes'"),
+        (("bag", "none.py:method"), "cannot use none.py:method: FileNotFoundError"),
+        (("bag", "bad.py:method"), "cannot use bad.py:method: ZeroDivisionError"),
+        (("bag", "bad.txt.py:method"), "cannot use"),
+        (("bag", "gds", "--jobs", "0"), "--jobs and --machines must be positive"),
+        (("bag", "gds", "--seconds", "0"), "must be positive"),
+        (("bag", "gds", "--out", "a-file"), "it is no folder"),
+        (("bag", "gds", "--out", "none/new"), "its folder does not exist"),
+    ],
+)
+def test_bad_input(dlopt: Command, tmp_path: Path, words: tuple[str, ...], text: str) -> None:
+    (tmp_path / "a-file").write_text("")
+    (tmp_path / "bad.py").write_text("1 / 0")
+    done = dlopt("falsify", *words, code=2)
+    assert text in done.err
+    assert done.out == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", TELLING, "falsify", "dag", "heft", "--seconds", "600"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, text=True, stdout=pipe, stderr=pipe, cwd=tmp_path)
+    try:
+        assert process.stderr is not None and process.stderr.readline() == "searching\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (130, "")
+    assert "interrupted" in err and "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,122 @@
+"""The claims, held against stored instances; what cannot make an instance harder."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from dlopt import io, registry, solve
+from dlopt.problems.bag import Instance as Bag
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Instance
+from dlopt.result import Objective
+from dlopt.verify.annealing import behind
+from dlopt.verify.builders import Size, builder, stems
+from dlopt.verify.choices import Chance, Choices
+from dlopt.verify.claiming import Case, claim
+from dlopt.verify.relaxing import relaxations
+from dlopt.verify.subjects import ask, subject
+
+FOLDER = Path(__file__).parents[2] / "instances"
+
+STORED = [
+    ("iit", "opr-literal-logarithm", "opr:literal-logarithm", "fewest-nodes"),
+    ("iit", "opr-literal-binary-search", "opr:literal-binary-search", "fewest-nodes"),
+    ("admission", "mcdf-cost-order", "mcdf:literal", "minimises-cost"),
+    ("admission", "mcdf-rejects-what-edf-accepts", "mcdf", "accepts-what-edf-accepts"),
+    ("coreservation", "largest-first", "co-rsbf", "near-bound"),
+    ("coreservation", "early-stop", "co-rspb:literal-stop", "stopping-costs-nothing"),
+    ("coreservation", "early-stop-unbalanced", "rspb:literal-stop", "stopping-costs-nothing"),
+    ("coreservation", "inclusive-slot", "rb:literal-slots", "slots-cost-nothing"),
+    ("bag", "gds-below-edf", "gds", "meets-what-edf-meets"),
+    ("bag", "gds-shuffle-harms", "gds", "shuffle-helps"),
+    ("bag", "gds-without-shuffle", "gds-without-shuffle", "as-good-as-repaired"),
+    ("bag", "gds-literal-endless-loop", "gds:literal-endless-loop", "as-good-as-repaired"),
+    ("bag", "gds-literal-evict-all", "gds:literal-evict-all", "as-good-as-repaired"),
+]
+
+
+def broken(instance, name, what):
+    entry = registry.method(instance.problem, name)
+    held = claim(entry, what)
+    answer = ask(entry, instance, held.objective)
+    return held.breaks(Case(entry, instance, answer))
+
+
+@pytest.mark.parametrize(("stem", "file", "name", "what"), STORED)
+def test_stored_instances_break_what_is_claimed(stem, file, name, what):
+    instance = io.read(FOLDER / stem / "counterexamples" / f"{file}.json", exact_numbers=True)
+    [one] = broken(instance, name, what)
+    assert one.kind == "worse"
+    assert one.text
+
+
+@pytest.mark.parametrize(("stem", "file", "name", "what"), STORED)
+def test_the_simplest_instance_breaks_none_of_them(stem, file, name, what):
+    from dlopt.verify.choices import Recorded
+
+    assert broken(builder(stem)(Choices(Recorded([]))), name, what) == ()
+
+
+def test_an_answer_without_a_plan_is_worse_than_one_with_a_plan():
+    instance = Instance(Cluster(2, 1, 1, 2), (0, 0), 1, absolute_deadline=4)
+    assert solve(instance, "opr", objective="nodes").value == 1
+    [one] = broken(instance, "opr:literal-binary-search", "fewest-nodes")
+    assert one.text == "no plan, and opr has a plan of value 1"
+
+
+def made(stem, count):
+    build, rng = builder(stem, Size(2, 2)), random.Random(7)
+    return [build(Choices(Chance(rng))) for _ in range(count)]
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_relaxations_are_no_harder(stem):
+    module = registry.problem(stem).module
+    seen = 0
+    for instance in made(stem, 3):
+        optimum = solve(instance)
+        goal = module.OBJECTIVES[optimum.objective]
+        for words, easier in relaxations(instance):
+            seen += 1
+            assert easier != instance, words
+            found = solve(easier, objective=goal.name)
+            if optimum.value is not None:
+                assert not goal.better(optimum.value, found.value), words
+    assert seen > 2
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_every_problem_has_relaxations_of_large_instances(stem):
+    words = {text.split(" ")[1] for one in made(stem, 60) for text, _ in relaxations(one)}
+    assert (
+        words
+        == {
+            "iit": {"another", "a"},
+            "admission": {"another", "task"},
+            "multistage": {"another", "task"},
+            "coreservation": {"1"},
+            "dag": {"machine", "the"},
+            "bag": {"machine", "task"},
+        }[stem]
+    )
+
+
+def test_a_gap_of_levels_is_that_of_the_first_that_differs():
+    goal = Objective("late-then-long", "min", ("late", "long"))
+    assert behind(goal, (1, 9), (1, 6)) == 0.5
+    assert behind(goal, (1, 6), (1, 6)) == 0
+    assert behind(goal, (1, 6), (0, 6)) is None  # relative to nothing
+    assert behind(goal, (0, 5), (0, 6)) == 0  # better than the optimum, of a narrower class
+
+
+def test_an_objective_that_makes_no_sense_here_is_not_asked_for():
+    entry = subject("bag", "edf")
+    bag = Bag(etc=((1, 2),))
+    assert ask(entry, bag, "accepted") is None
+    assert ask(entry, bag).objective.name == "makespan"
+    assert (
+        ask(registry.method("iit", "bound-fluid"), Instance(Cluster(1, 1, 1), (0,), 1), "nodes")
+        is None
+    )
+    assert subject("bag", entry) is entry
