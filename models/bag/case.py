@@ -1,6 +1,7 @@
 """An instance as the models see it: jobs on machines, in whole units of time.
 
-Only starts that follow from durations and arrivals matter, so a unit of which these are multiples
+Time counts from the first instant at which some job can start (`dlopt.models.bag.numbers`). Only
+starts that follow from durations and arrivals matter, so a unit of which these are multiples
 loses nothing: deadlines are rounded down to it. Where there is no such unit that is long enough,
 all times are rounded down. Every order of jobs then ends no later than it does in truth, so what
 is proven of the rounded times bounds all plans; plans are timed anew in fractions.
@@ -16,7 +17,8 @@ from functools import cached_property
 from math import floor, lcm
 from typing import Literal, NamedTuple
 
-from dlopt.models.bag.numbers import Times
+from dlopt.arithmetic import exact
+from dlopt.models.bag.numbers import Times, in_reach
 from dlopt.problems.bag import OBJECTIVES, Instance
 
 LARGEST = 2**40
@@ -80,6 +82,8 @@ class Case:
         (Fraction(2, 1), (0, 1), ((3, None), (1, 2)), (4, 2))
         """
         times = Times.of(instance)
+        if kind_of(objective) == "makespan":
+            times = in_reach(times)
         scale, whole = _scale(times, kind_of(objective))
         jobs, lengths, arrivals, dues = [], [], [], []
         for task, due in enumerate(times.dues):
@@ -198,16 +202,17 @@ class Case:
             for job, here in enumerate(self.arrivals)
         )
 
-    def tails(self, machine: int, most: int | None = None) -> Iterator[Window]:
+    def tails(self, machine: int, latest: int, most: int | None = None) -> Iterator[Window]:
         """Yield instants, and the jobs that can only run on a machine after each of them.
 
         By first come, first served a machine ends at the latest arrival of a job that it runs,
-        plus the lengths of those that arrive no earlier; no order ends earlier. Instants up to
-        `longest` may be added to lengths whether or not such a job is run; see `late_tails` for
-        the others. The `end` of these windows is not used.
+        plus the lengths of those that arrive no earlier; no order ends earlier. Later instants
+        than `latest` are left out, with `latest` in their place. Those up to `longest` may be
+        added to lengths whether or not such a job is run; see `late_tails` for the others. The
+        `end` of these windows is not used.
         """
         jobs = self.able[machine]
-        starts = {min(self.arrivals[job][machine], self.longest) for job in jobs}
+        starts = {min(self.arrivals[job][machine], latest) for job in jobs}
         for start in _thinned(starts, most):
             later = tuple(job for job in jobs if self.arrivals[job][machine] >= start)
             yield Window(start, start, later)
@@ -251,8 +256,14 @@ class Case:
         )
 
     def time(self, units: int | Fraction) -> Fraction:
-        """Return a time of the instance."""
+        """Return a time since the origin, or a duration, in that of the instance."""
         return units / self.scale
+
+    @cached_property
+    def released(self) -> Fraction:
+        """The sum of all releases since the origin: sums of ends are flowtimes, and these."""
+        tasks = self.instance.all_tasks
+        return sum((exact(task.release) - self.times.origin for task in tasks), Fraction(0))
 
 
 def kind_of(objective: str) -> Kind:

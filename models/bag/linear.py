@@ -60,7 +60,7 @@ class LinearModel:
 
     def _add_last_end(self, machine: int) -> None:
         """All machines end by the makespan, first come, first served."""
-        for start, _, jobs in self.case.tails(machine):
+        for start, _, jobs in self.case.tails(machine, self.case.longest):
             self._at_most([*self._load(jobs, machine), (-1, self.last)], -start / self.unit)
         for job, (start, _, jobs) in self.case.late_tails(machine):
             late: Term = (start / self.unit, self.on[job][machine])

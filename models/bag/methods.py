@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.errors import NotApplicableError
 from dlopt.models.bag.case import Case
-from dlopt.models.bag.plans import orders_of, plan_of, stated
+from dlopt.models.bag.plans import key_of, orders_of, plan_of, stated
 from dlopt.models.bag.search import Found, Search, trivial
 from dlopt.problems.bag import Instance, Solution, default_objective
 from dlopt.problems.bag import objective as worth_of
@@ -53,7 +53,10 @@ def exact_plan(
     the horizon is no more than 2^40 (`dlopt.models.bag.case`). Else times are rounded down to
     2^-40 of the horizon; the bound still holds for all plans, and the plan is timed in fractions:
     numbers of tasks that agree are proven all the same, times in exact numbers remain
-    ``FEASIBLE`` with a tiny gap, times in floats are called optimal at a relative 1e-7.
+    ``FEASIBLE`` with a tiny gap, times in floats are called optimal at 1e-7 of the flowtime, or of
+    the makespan. Horizon and makespan count from the first instant at which some task can start,
+    so that dates may be as large as they like; so does the makespan to which a gap that is asked
+    for is relative.
 
     Makespans are bounded by weights of the machines; who cannot be where in a plan that is as
     good follows from these, and CP-SAT decides the rest. Numbers of tasks go by rows over
@@ -111,7 +114,8 @@ def milp(
 
     Notes
     -----
-    Guarantee: the plan is valid in exact numbers, the bound good to a relative 1e-7. Where tasks
+    Guarantee: the plan is valid in exact numbers, the bound good to 1e-7 of the
+    makespan since the first possible start. Where tasks
     arrive together at r_k and x_ik places task i on machine k,
     ``sum_{i: d_i <= d} p_ik x_ik <= d - r_k`` for every deadline d is enough, by earliest
     deadline first; for the makespan C, ``a_jk x_jk + sum_{i: a_ik >= a_jk} p_ik x_ik <= C`` for
@@ -204,7 +208,8 @@ def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> An
     bounds = tuple(stated(case, bound) for bound in signs)
     reason = f"the bound is {'; '.join(dict.fromkeys(found.proofs))}"
     if not tight:
-        reason = f"value and bound have not met; {reason}"
+        apart = float(found.bounds[found.proven] - key_of(case, found.orders)[found.proven])
+        reason = f"value and bound have not met, by {apart:.3g}; {reason}"
         if not case.whole:
             reason += "; times have no common unit and are rounded down for it"
     return Result(

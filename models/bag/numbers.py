@@ -1,8 +1,9 @@
-"""The times of an instance as the fractions that they are."""
+"""The times of an instance as the fractions that they are, since the first possible start."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, SOLVER, exact
@@ -15,16 +16,20 @@ class Times:
 
     Parameters
     ----------
+    origin : Fraction
+        The first instant at which some task can start. All other instants count from here, so
+        that what is rounded, or called equal, is small next to a plan and not next to a date.
     lengths : tuple of tuple of (Fraction or None), shape (tasks, machines)
         None where a task cannot run.
     arrivals : tuple of tuple of Fraction, shape (tasks, machines)
-        When machine and input are there.
+        When machine and input are there; where a task cannot run, when it can start elsewhere.
     dues : tuple of (Fraction or None), shape (tasks,)
         Of instances in floats a little later than stated: by half of what the check of a plan
         allows an instant to be off for being a float, and a quarter of its tolerance. So what is
         proven impossible is impossible for plans that pass the check by less.
     """
 
+    origin: Fraction
     lengths: tuple[tuple[Fraction | None, ...], ...]
     arrivals: tuple[tuple[Fraction, ...], ...]
     dues: tuple[Fraction | None, ...]
@@ -36,22 +41,93 @@ class Times:
         Examples
         --------
         >>> from dlopt.problems.bag import Machine, Task
-        >>> machines = (Machine("m", power=2, ready=1), Machine("n"))
-        >>> times = Times.of(Instance((Task("t", 3, absolute_deadline=4),), machines))
+        >>> machines = (Machine("m", power=2, ready=8), Machine("n", ready=7))
+        >>> times = Times.of(Instance((Task("t", 3, absolute_deadline=11),), machines))
         >>> [str(length) for length in times.lengths[0]], [int(a) for a in times.arrivals[0]]
         (['3/2', '3'], [1, 0])
+        >>> int(times.origin), int(times.dues[0])
+        (7, 4)
         """
-        lengths = _lengths(instance)
+        lengths, instants = _lengths(instance), _arrivals(instance)
+        origin = _first(lengths, instants)
+        arrivals = {row: tuple(instant - origin for instant in row) for row in set(instants)}
         shortest = min(length for row in lengths for length in row if length is not None)
         floats = not instance.exact
         spare, unsure = floats * shortest * exact(SOLVER) / 4, floats * ROUNDING / 2
         dues = tuple(
             None
             if task.absolute_deadline is None
-            else exact(task.absolute_deadline) * (1 + unsure) + spare
+            else exact(task.absolute_deadline) * (1 + unsure) + spare - origin
             for task in instance.all_tasks
         )
-        return cls(lengths, _arrivals(instance), dues)
+        times = cls(origin, lengths, tuple(arrivals[row] for row in instants), dues)
+        return times.only(lengths)
+
+    def only(self, lengths: tuple[tuple[Fraction | None, ...], ...]) -> Times:
+        """Return the times where fewer tasks can run; instants elsewhere do not matter."""
+        rows = (
+            here if None not in row else _without(row, here)
+            for row, here in zip(lengths, self.arrivals, strict=True)
+        )
+        return replace(self, lengths=lengths, arrivals=tuple(rows))
+
+
+def in_reach(times: Times) -> Times:
+    """Return the times without machines that a task cannot leave before some plan has ended.
+
+    No plan that ends as early has a task there; a machine that is ready in a hundred years does
+    not make the horizon a hundred years long. Times are as they were if arrivals are all equal.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Machine, Task
+    >>> machines = Machine("m"), Machine("n", ready=10**9)
+    >>> near = in_reach(Times.of(Instance((Task("t", 3),), machines)))
+    >>> [None if length is None else int(length) for length in near.lengths[0]]
+    [3, None]
+    """
+    if len({instant for row in set(times.arrivals) for instant in row}) == 1:
+        return times
+    free = [Fraction(0)] * len(times.lengths[0])
+    for row, here in sorted(zip(times.lengths, times.arrivals, strict=True), key=_ready):
+        end, machine = min(
+            (max(free[k], here[k]) + length, k)
+            for k, length in enumerate(row)
+            if length is not None
+        )
+        free[machine] = end
+    last = max(free)
+    near = (
+        tuple(
+            None if length is None or start + length > last else length
+            for length, start in zip(row, here, strict=True)
+        )
+        for row, here in zip(times.lengths, times.arrivals, strict=True)
+    )
+    return times.only(tuple(near))
+
+
+def _ready(pair: tuple[object, tuple[Fraction, ...]]) -> Fraction:
+    return min(pair[1])
+
+
+def _without(row: Iterable[Fraction | None], here: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """Return when a task arrives, and the first of these where it cannot run."""
+    able = [length is not None for length in row]
+    first = min(instant for instant, one in zip(here, able, strict=True) if one)
+    return tuple(instant if one else first for instant, one in zip(here, able, strict=True))
+
+
+def _first(
+    lengths: Iterable[Iterable[Fraction | None]], instants: Iterable[Iterable[Fraction]]
+) -> Fraction:
+    """Return the first instant at which a task can start on a machine that can run it."""
+    return min(
+        instant
+        for row, here in zip(lengths, instants, strict=True)
+        for length, instant in zip(row, here, strict=True)
+        if length is not None
+    )
 
 
 def _lengths(instance: Instance) -> tuple[tuple[Fraction | None, ...], ...]:

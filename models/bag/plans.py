@@ -14,11 +14,11 @@ Orders: TypeAlias = tuple[tuple[int, ...], ...]
 """The jobs on each machine, in order; what stands nowhere is not run."""
 
 Key: TypeAlias = tuple[Fraction, ...]
-"""The levels of a plan, each such that more is better."""
+"""The levels of a plan, each such that more is better; a makespan since `Times.origin`."""
 
 
 class Run(NamedTuple):
-    """A task, by its index, that runs on a machine."""
+    """A task, by its index, that runs on a machine; instants count from `Times.origin`."""
 
     task: int
     machine: int
@@ -51,8 +51,7 @@ def key_of(case: Case, orders: Orders) -> Key:
         )
     if case.kind == "makespan":
         return (-max(run.end for run in found),)
-    tasks = case.instance.all_tasks
-    return (-sum((run.end - Fraction(tasks[run.task].release) for run in found), Fraction(0)),)
+    return (case.released - sum((run.end for run in found), Fraction(0)),)
 
 
 def kept(case: Case, orders: Orders) -> Orders:
@@ -85,10 +84,15 @@ def plan_of(case: Case, orders: Orders) -> Solution:
     if case.kind == "count":
         found += _undated(case, found)
     number = simplest if instance.exact else float
-    tasks = instance.all_tasks
+    tasks, origin = instance.all_tasks, case.times.origin
     return Solution(
         tuple(
-            Placement(tasks[run.task].id, run.machine, number(run.start), number(run.end))
+            Placement(
+                tasks[run.task].id,
+                run.machine,
+                number(origin + run.start),
+                number(origin + run.end),
+            )
             for run in found
         )
     )
@@ -178,4 +182,5 @@ def stated(case: Case, bound: Fraction) -> Number:
     """Return a level of which more is better as the instance states it, in its numbers."""
     if case.kind == "count":
         return int(bound)
-    return simplest(-bound) if case.instance.exact else float(-bound)
+    value = case.times.origin - bound if case.kind == "makespan" else -bound
+    return simplest(value) if case.instance.exact else float(value)

@@ -65,7 +65,7 @@ class Program:
         case = self.case
         self.last = self.model.new_int_var(0, case.horizon, "C")
         for k in case.machines:
-            for start, _, jobs in case.tails(k):
+            for start, _, jobs in case.tails(k, case.longest):
                 self.model.add(self._load(jobs, k) + start <= self.last)
             for job, (start, _, jobs) in case.late_tails(k):
                 self.model.add(self._load(jobs, k) + start * self.on[job][k] <= self.last)

@@ -26,7 +26,6 @@ from dlopt.models.bag.plans import (
 )
 from dlopt.models.bag.program import Program
 from dlopt.models.bag.weights import Weighed, lightest
-from dlopt.problems.bag import Instance
 from dlopt.result import Limits, Status
 
 Formulation = Literal["cp-sat", "milp", "none"]
@@ -38,7 +37,8 @@ _ROUNDS = 40
 _SHARE = 0.85
 """Share of the time for them, where the whole program comes after."""
 _CARE = Fraction(1, 10**7)
-"""By how much a bound may be off, relatively, where numbers are floats or a solver's are."""
+"""By how much a bound may be off where numbers are floats or a solver's are: relative to the
+flowtime, or to the makespan since the first possible start."""
 
 _ROUNDED = 1e-8
 """Relative gap at which CP-SAT may stop where times are rounded."""
@@ -284,11 +284,7 @@ def trivial(case: Case, level: str) -> tuple[Fraction, str]:
 
 def of_ends(case: Case, units: Fraction) -> Fraction:
     """Return a flowtime, negated, from a sum of ends in units of time."""
-    return _released(case.instance) - case.time(units)
-
-
-def _released(instance: Instance) -> Fraction:
-    return sum((exact(task.release) for task in instance.all_tasks), Fraction(0))
+    return case.released - case.time(units)
 
 
 def _units(case: Case, time: Fraction) -> int:

@@ -1,11 +1,12 @@
 """A bound of the makespan by weights of machines: the linear relaxation, proven by its dual.
 
-Let no machine end after C. For a machine k and an instant a that C is not before, all jobs there
-that arrive at a or later take no more than C - a. Weigh these rows, with weights that add up to 1:
-C is at least the weighted sum of the instants and, for every job, the least of its weighted
-lengths over the machines that can run it. The best weights are the dual solution of the linear
-program in which jobs may be split; any weights give a bound. So those of a floating-point solver
-are rounded to whole numbers, and what they prove is added up without rounding.
+Let no machine end after C. For a machine k and an instant a, all jobs there that arrive at a or
+later take no more than max(0, C - a). Weigh these rows, with weights w >= 0: the sum over jobs of
+the least of their weighted lengths, over the machines that can run them, is no more than
+sum_r w_r max(0, C - a_r). The least C of which this holds is a bound, whatever the weights. Good
+ones are the dual solution of the linear program in which jobs may be split; there, max(0, C - a)
+is C - min(a, B), with B for the longest task alone. The weights of a floating-point solver are
+rounded to whole numbers, and what they prove is added up without rounding.
 
 Source: the relaxation of R||Cmax in Lenstra, Shmoys and Tardos 1990; the rows by arrivals and the
 proof are ours.
@@ -42,10 +43,12 @@ class Weighed:
         In units of time: no plan ends before. A whole number if times are whole.
     shares : dict of (int, int) to float
         How the relaxation splits jobs over machines.
-    total, unit : int
-        The bound of the weights is the one over the other.
+    least : int
+        What all jobs add at the least, in weighted lengths.
+    heads : list of (int, int)
+        Instants and their weights.
     weighted : list of list of (int or None), shape (jobs, machines)
-        What each job on each machine adds to `total`.
+        What each job adds on each machine.
     rounds : int
         Linear programs that were solved.
     version : str
@@ -54,8 +57,8 @@ class Weighed:
 
     bound: Fraction
     shares: dict[tuple[int, int], float]
-    total: int
-    unit: int
+    least: int
+    heads: list[tuple[int, int]]
     weighted: list[list[int | None]]
     rounds: int
     version: str
@@ -64,7 +67,7 @@ class Weighed:
         """Return where a job may run in a plan that ends no later: the bound excludes the rest."""
         row = self.weighted[job]
         least = min(w for w in row if w is not None)
-        room = makespan * self.unit - self.total
+        room = sum(weight * max(0, makespan - head) for head, weight in self.heads) - self.least
         return {k for k, w in enumerate(row) if w is not None and w - least <= room}
 
 
@@ -85,8 +88,15 @@ def lightest(case: Case, seed: int = 0, stop: float = inf) -> Weighed:
     >>> from dlopt.problems.bag import Instance
     >>> case = Case.of(Instance(etc=((2, 4), (2, 4), (2, 4))), "makespan")
     >>> found = lightest(case)
-    >>> found.bound, round(found.total / found.unit, 9)
-    (Fraction(4, 1), 4.0)
+    >>> found.bound, len(found.heads)
+    (Fraction(4, 1), 2)
+
+    A machine that is ready too late is of no use, and does no harm:
+
+    >>> from dlopt.problems.bag import Machine, Task
+    >>> late = Instance((Task("t", 1),), (Machine("m"), Machine("n", ready=3)))
+    >>> lightest(Case.of(late, "makespan")).bound
+    Fraction(1, 1)
     """
     return _Weighing(case, seed, stop).run()
 
@@ -105,7 +115,10 @@ class _Weighing:
         self.able = np.isfinite(self.lengths)
         self.unit = max(float(self.lengths.min(axis=1).sum()) / len(case.machines), 1.0) / 1000
         self.rows: list[tuple[int, Window]] = [
-            (k, tail) for k in case.machines if case.able[k] for tail in case.tails(k, _STARTS)
+            (k, tail)
+            for k in case.machines
+            if case.able[k]
+            for tail in case.tails(k, case.horizon, _STARTS)
         ]
 
     def run(self) -> Weighed:
@@ -174,7 +187,9 @@ class _Weighing:
                     rows[r].append((column, length))
         for r in range(jobs, len(rows)):
             rows[r].append((count, -1))
-        starts: list[Any] = [-tail.start / self.unit for _, tail in self.rows]
+        starts: list[Any] = [
+            -min(tail.start, self.case.longest) / self.unit for _, tail in self.rows
+        ]
         one: Any = (1, 1)
         return LinearProgram(
             count + 1,
@@ -197,19 +212,37 @@ class _Weighing:
         """Add up in whole numbers what weights prove."""
         case = self.case
         weights = [int(weight * _DIGITS) for weight in floats]
-        unit = sum(weights)
         factors = [[0] * len(case.machines) for _ in case.jobs]
-        total = 0
+        heads = []
         for weight, (k, tail) in zip(weights, self.rows, strict=True):
-            total += weight * tail.start
-            for job in tail.jobs if weight else ():
-                factors[job][k] += weight
+            if weight:
+                heads.append((tail.start, weight))
+                for job in tail.jobs:
+                    factors[job][k] += weight
         weighted = [
             [None if length is None else length * factor for length, factor in pairs]
             for pairs in map(zip, case.lengths, factors)
         ]
-        total += sum(min(w for w in row if w is not None) for row in weighted)
-        bound = max(Fraction(total, unit), Fraction(case.longest))
+        least = sum(min(w for w in row if w is not None) for row in weighted)
+        bound = max(_earliest(least, heads), Fraction(case.longest))
         if case.whole:
             bound = Fraction(ceil(bound))
-        return Weighed(bound, shares, total, unit, weighted, rounds, version)
+        return Weighed(bound, shares, least, heads, weighted, rounds, version)
+
+
+def _earliest(least: int, heads: Sequence[tuple[int, int]]) -> Fraction:
+    """Return the first instant by which machines have worked so much in weighted lengths.
+
+    Examples
+    --------
+    >>> _earliest(3, [(0, 1), (9, 5)]), _earliest(15, [(9, 5), (0, 1)]), _earliest(0, [(9, 5)])
+    (Fraction(3, 1), Fraction(10, 1), Fraction(0, 1))
+    """
+    if not least:
+        return Fraction(0)
+    total, unit = least, 0
+    for head, weight in sorted(heads):
+        if unit and total <= head * unit:
+            break
+        total, unit = total + weight * head, unit + weight
+    return Fraction(total, unit)

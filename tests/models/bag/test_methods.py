@@ -209,3 +209,105 @@ def test_a_bound_of_the_integer_program_that_is_not_met(monkeypatch) -> None:
     monkeypatch.setattr(linear.LinearModel, "optimise", early)
     found = milp(matrix(6, 2))
     assert found.status is Status.FEASIBLE and 0 < found.bound < found.value
+
+
+def waiting(rows, ready, *, releases=None):
+    """Return tasks by rows of lengths, on machines that are ready at some instants."""
+    tasks = tuple(Task(f"t{k}", release=r) for k, r in enumerate(releases or (0,) * len(rows)))
+    machines = tuple(Machine(f"m{k}", ready=instant) for k, instant in enumerate(ready))
+    return Instance(tasks, machines, etc=rows)
+
+
+FALSE_MINIMUM = ((9, 1, 3, 1), (4, 1, 1, 1), (3, 6, 4, 1), (2, 6, 8, 1))
+
+
+@pytest.mark.parametrize(
+    ("instance", "optimum"),
+    [
+        (waiting(((1, 1),), (0, 3)), 1),
+        (waiting(FALSE_MINIMUM, (0, 0, 0, 5)), 4),
+        (waiting(((4, 1), (4, 1), (4, 1)), (0, 5)), 7),
+    ],
+)
+def test_a_machine_that_is_ready_late_takes_nothing_from_the_bound(instance, optimum) -> None:
+    for method in (exact_plan, milp):
+        found = method(instance)
+        assert (found.status, found.value, found.bound) == (Status.OPTIMAL, optimum, optimum)
+    near = lns(instance)
+    assert near.bound <= optimum <= near.value
+    assert solve(instance, "bound-lp").bound <= optimum
+
+
+def test_the_bound_counts_a_late_machine_from_when_it_is_ready() -> None:
+    """Of 12 units of work one machine does T, the other T - 5, and four times as fast."""
+    case = Case.of(waiting(((4, 1), (4, 1), (4, 1)), (0, 5)), "makespan")
+    assert case.longest == 4
+    assert weights.lightest(case).bound == 7  # 32 / 5, rounded up
+    program = Program(case)
+    program.minimise_last_end(0)
+    assert program.solve(Limits(), 0).bound == 7
+
+
+@pytest.mark.parametrize(
+    ("least", "heads", "instant"),
+    [
+        (0, [(9, 5)], 0),
+        (3, [(0, 1), (9, 5)], 3),
+        (9, [(9, 5), (0, 1)], 9),
+        (15, [(9, 5), (0, 1)], 10),
+        (1, [(4, 2)], Fraction(9, 2)),
+    ],
+)
+def test_weighted_work_is_done_from_the_first_machine_on(least, heads, instant) -> None:
+    assert weights._earliest(least, heads) == instant
+
+
+def test_machines_out_of_reach_are_left_out() -> None:
+    near = Case.of(waiting(((3, 1), (3, 1)), (0, 10**9)), "makespan")
+    assert near.lengths == ((3, None), (3, None)) and near.horizon == 6
+    assert Case.of(near.instance, "flowtime").lengths == ((3, 1), (3, 1))
+    far = Solution((Placement("t0", 1, 10**9, 10**9 + 1), Placement("t1", 0, 0, 3)))
+    assert orders_of(near, far) is None
+    assert exact_plan(near.instance, objective="makespan", hint=far).value == 6
+
+
+EPOCH = 1_700_000_000
+
+
+@pytest.mark.parametrize("origin", [0, EPOCH, float(EPOCH)])
+def test_dates_do_not_hide_the_schedule(origin) -> None:
+    """Four tasks on two machines take 5; 6 and 5 are one date to a relative millionth."""
+    rows = ((3, 3), (3, 3), (2, 2), (2, 2))
+    instance = waiting(rows, (origin, origin), releases=(origin,) * 4)
+    for method in (exact_plan, milp):
+        found = method(instance, objective="makespan")
+        assert (found.status, found.value, found.bound) == (Status.OPTIMAL, origin + 5, origin + 5)
+    assert lns(instance, objective="makespan").bound <= origin + 5
+    assert solve(instance, "bound-lp", objective="makespan").bound == origin + 5
+    assert exact_plan(instance, objective="flowtime").value == 2 + 2 + 5 + 5
+
+
+def test_a_plan_that_is_one_too_long_at_a_late_date_is_not_optimal() -> None:
+    """The first plan ends at 14, and none before 12; a relative 1e-7 of the date is 170."""
+    rows = tuple((float(length),) * 3 for length in (7, 7, 6, 6, 5, 5))
+    instance = waiting(rows, (float(EPOCH),) * 3)
+    found = exact_plan(instance, objective="makespan", limits=NOW)
+    assert found.status is Status.FEASIBLE and found.value > found.bound
+    assert found.reason.startswith("value and bound have not met, by ")
+    assert exact_plan(instance, objective="makespan").value == EPOCH + 12
+
+
+def test_a_deadline_before_anything_can_start_is_missed() -> None:
+    tasks = (
+        Task("a", 1.0, release=float(EPOCH), absolute_deadline=EPOCH - 5.0),
+        Task("b", 1.0, release=float(EPOCH), absolute_deadline=EPOCH + 1.0),
+    )
+    found = exact_plan(Instance(tasks, (Machine("m"),)), objective="accepted")
+    assert (found.status, found.value) == (Status.OPTIMAL, 1)
+
+
+def test_the_reason_tells_how_far_value_and_bound_are_apart() -> None:
+    rows = tuple((1 + Fraction(1, p), 2 + Fraction(1, p)) for p in (999983, 999979, 999961, 999959))
+    found = exact_plan(Instance(etc=rows))
+    apart = float(found.value - found.bound)
+    assert apart > 0 and f"have not met, by {apart:.3g};" in found.reason

@@ -1,11 +1,13 @@
 """What hardly ever happens: a solver without an answer, numbers that are 0, odd machines."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from dlopt import io
 from dlopt.backends import cpsat
+from dlopt.errors import SolverError
 from dlopt.models.dag import compact, search
 from dlopt.models.dag.bounds import windows_for
 from dlopt.models.dag.case import Case
@@ -76,7 +78,55 @@ def test_an_integer_program_without_a_proof(monkeypatch, known):
     found = compact_plan(FORK_JOIN)
     told = (Status.FEASIBLE, 12, 10) if known else (Status.LIMIT, None, None)
     assert (found.status, found.value, found.bound) == told
-    assert found.reason == "value and bound have not met"
+    assert found.reason.startswith("value and bound have not met")
+
+
+def test_fine_fractions_give_no_false_bound():
+    # the denominators make 5 * 10^8 units of the horizon, and 1e-9 of it is what a solver sees
+    lans = (Lan("a"), Lan("b"))
+    delay = Fraction(3689, 1000)
+    machines = (Machine("m", Fraction(37, 100), 0), Machine("n", Fraction(89, 100), 1, delay))
+    tasks = (Task("a", work=76), Task("b", work=1))
+    graph = Graph("g", tasks, (Edge(0, 1),), lan=0, input=1910)
+    instance = Instance(machines, (graph,), Network(bandwidth=10, lans=lans))
+    found = compact_plan(instance)
+    assert (found.status, found.value) == (Status.FEASIBLE, Fraction(78370, 37))
+    assert found.value * (1 - Fraction(1, 10**5)) < found.bound < found.value
+    assert "1e-6 of the horizon" in found.reason
+    due = replace(instance, graphs=(replace(graph, absolute_deadline=found.value),))
+    late = compact_plan(due, objective="late-graphs")
+    assert (late.status, late.value, late.bound) == (Status.OPTIMAL, 0, 0)
+
+
+def test_instants_count_from_the_first_arrival():
+    # as integers since 1970, all that matters is far beyond what a solver sees
+    graph = Graph("g", (Task("a", work=2), Task("b", work=3)), arrival=1_700_000_000)
+    instance = Instance((Machine("m"),), (graph, replace(graph, id="h")))
+    for name, least in (("makespan", 1_700_000_010), ("response", 15)):
+        found = compact_plan(instance, objective=name)
+        assert (found.status, found.value, found.bound) == (Status.OPTIMAL, least, least)
+
+
+def test_a_solver_that_loses_its_way_gets_a_longer_horizon(monkeypatch):
+    graphs = tuple(Graph(f"g{k}", (Task("t", work=2 * k + 2),)) for k in range(2))
+    machines = (Machine("m", power=2, delay=1), Machine("n"))
+    instance = Instance(machines, graphs, Network(latency=1))
+    found = compact_plan(instance, objective="response")
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 4, 4)
+    asked, rooms = compact.CompactProgram, []
+
+    def failing(case, room):
+        rooms.append(room)
+        if room < 3:
+            raise SolverError("lost")
+        return asked(case, room)
+
+    monkeypatch.setattr(compact, "CompactProgram", failing)
+    found = compact_plan(instance, objective="response")
+    assert (found.status, found.bound, rooms) == (Status.OPTIMAL, 4, [1, 2, 3])
+    monkeypatch.setattr(compact, "_ROOMS", (1, 2))
+    with pytest.raises(SolverError, match="lost"):
+        compact_plan(instance)
 
 
 def test_floats_that_put_a_task_before_its_data_are_put_right():
