@@ -11,8 +11,7 @@ from dlopt.backends.budget import Budget
 from dlopt.models.coreservation import machines, pooled
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.plans import number_of
-from dlopt.models.coreservation.search import trivial
-from dlopt.models.coreservation.worth import signed
+from dlopt.models.coreservation.worth import signed, trivial
 from dlopt.problems.coreservation import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dlopt.backends.budget import Budget
@@ -29,9 +30,9 @@ class Fewest:
 
 
 def fewest(case: Case, limits: Limits, seed: int = 0) -> Fewest:
-    """Bound the machines that hold all least shares; pack them, where that is bin packing.
+    """Bound the machines that hold all least shares; pack them as first fit does.
 
-    It is where all machines are alike and all parts are there at one instant.
+    Where all machines are alike and all parts are there at one instant it is bin packing.
 
     Parameters
     ----------
@@ -58,11 +59,36 @@ def fewest(case: Case, limits: Limits, seed: int = 0) -> Fewest:
     packing = pack((case.jobs[i].least for i in first.jobs), largest, budget.left(), seed)
     if packing.bound > bound:
         bound, proof = packing.bound, f"{packing.proof}, at an instant"
-    together = len(first.jobs) == len(case.jobs)
-    if not (together and len(packing.bins) <= len(everywhere)):
-        return Fewest(None, bound, proof)
-    held = _held(case, packing.bins)
-    return Fewest(held if fits(case, held) else None, bound, proof)
+    plans = list(_first_fits(case))
+    if len(first.jobs) == len(case.jobs) and len(packing.bins) <= len(everywhere):
+        plans.append(_held(case, packing.bins))
+    plans = [held for held in plans if fits(case, held)]
+    held = min(plans, key=lambda held: len({j for j, _ in held.values()}), default=None)
+    return Fewest(held, bound, proof)
+
+
+def _first_fits(case: Case) -> Iterator[dict[int, tuple[int, int]]]:
+    """Yield plans in which each part is on the first machine with room, in some orders of parts."""
+    jobs = case.jobs
+    orders = (
+        lambda i: (jobs[i].start, -jobs[i].least),
+        lambda i: (-jobs[i].least, jobs[i].start),
+        lambda i: (-jobs[i].least * (jobs[i].end - jobs[i].start), jobs[i].start),
+        lambda i: (jobs[i].start, jobs[i].start - jobs[i].end),
+    )
+    for order in orders:
+        free = [list(one) for one in case.free]
+        held: dict[int, tuple[int, int]] = {}
+        for i in sorted(range(len(jobs)), key=order):
+            job, window = jobs[i], slice(jobs[i].start, jobs[i].end)
+            able = (j for j in job.machines if min(free[j][window]) >= job.least)
+            machine = next(able, None)
+            if machine is None:
+                break
+            free[machine][window] = [left - job.least for left in free[machine][window]]
+            held[i] = machine, job.least
+        else:
+            yield held
 
 
 def _held(case: Case, bins: tuple[Pattern, ...]) -> dict[int, tuple[int, int]]:

@@ -6,8 +6,8 @@ from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.errors import NotApplicableError
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.plans import held_of, number_of, plan_of, worth_of
-from dlopt.models.coreservation.search import Found, by_spans, trivial
-from dlopt.models.coreservation.worth import signed
+from dlopt.models.coreservation.search import Found, by_spans
+from dlopt.models.coreservation.worth import signed, trivial
 from dlopt.problems.coreservation import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
 
@@ -62,11 +62,12 @@ def exact_plan(
     Guarantee: shares are whole numbers of the largest common unit, which loses nothing
     (`dlopt.models.coreservation.case` has the proof), so the plan is exact for exact instances.
     The bound of the relaxation is proven in fractions; that of CP-SAT holds in whole numbers.
-    Where coefficients have no common denominator below 2^56 they are rounded up, and value and
+    Where coefficients have no common denominator below 2^53 they are rounded up, and value and
     bound may differ by a relative 1e-9. Requests whose windows do not interact are solved apart.
 
     Plan class ``any``. Complexity: exponential in the worst case. Source: none printed; a program
-    over event points, and a relaxation that takes all machines as one.
+    over event points, and a relaxation that takes all machines as one. Up to 12 requests that it
+    does not prove soon are branched and priced, see `dlopt.models.coreservation.apart`.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.worth import Held
+from dlopt.models.coreservation.worth import Held, key_of
 
 
 def placed(
@@ -27,6 +27,25 @@ def placed(
     for k in sorted(accepted, key=lambda k: case.wishes[k].start):
         table.place(k, shares)
     return table.held
+
+
+def greedy(case: Case) -> dict[int, tuple[int, int]]:
+    """Return a plan made request by request: the best one of some orders and shares."""
+    worths = [case.weight(case.levels[0], k) for k in range(len(case.wishes))]
+    sizes = [sum(case.jobs[i].least for i in wish.jobs) for wish in case.wishes]
+    by_worth = sorted(range(len(worths)), key=lambda k: -worths[k])
+    by_density = sorted(by_worth, key=lambda k: -worths[k] / sizes[k])
+    by_size = sorted(by_worth, key=lambda k: sizes[k])
+    least = [job.least for job in case.jobs]
+    most = [job.pieces[-1].high for job in case.jobs]
+    plans = []
+    for order in (by_worth, by_density, by_size):
+        for shares, full in ((least, False), (most, False), (most, True)):
+            table = _Table(case)
+            for k in order:
+                table.place(k, shares, full=full)
+            plans.append(raised(case, table.held))
+    return max(plans, key=lambda held: key_of(case, held))
 
 
 def raised(case: Case, held: Held) -> dict[int, tuple[int, int]]:
@@ -55,21 +74,28 @@ class _Table:
         self.spare = [list(free) for free in case.free]
         self.held: dict[int, tuple[int, int]] = {}
 
-    def place(self, k: int, shares: Sequence[int]) -> None:
-        """Place all parts of a request, or none."""
+    def place(self, k: int, shares: Sequence[int], *, full: bool = False) -> None:
+        """Place all parts of a request, or none; `full` gives them what they should get, or less.
+
+        Else they get their least, and what they should get is kept in mind.
+        """
         jobs = self.case.wishes[k].jobs
-        done: list[tuple[int, int]] = []
+        done: list[tuple[int, int, int]] = []
         for i in sorted(jobs, key=lambda i: -shares[i]):
             machine = self._where(i, shares[i])
             if machine is None:
                 break
-            self._add(i, machine, self.case.jobs[i].least, shares[i])
-            done.append((i, machine))
+            job = self.case.jobs[i]
+            units = job.least
+            if full:
+                units = max(units, min(shares[i], *self.free[machine][job.start : job.end]))
+            self._add(i, machine, units, shares[i])
+            done.append((i, machine, units))
         if len(done) == len(jobs):
-            self.held |= {i: (machine, self.case.jobs[i].least) for i, machine in done}
+            self.held |= {i: (machine, units) for i, machine, units in done}
         else:
-            for i, machine in done:
-                self._add(i, machine, -self.case.jobs[i].least, -shares[i])
+            for i, machine, units in done:
+                self._add(i, machine, -units, -shares[i])
 
     def take(self, i: int, machine: int, units: int) -> None:
         """Give a job units of a machine."""

@@ -15,8 +15,9 @@ from math import inf
 
 from dlopt.backends.branching import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.coreservation.case import Case, Piece
-from dlopt.models.coreservation.worth import Scale, signed
+from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.jobs import Piece
+from dlopt.models.coreservation.worth import Scale, offset
 from dlopt.result import Limits
 
 _CROWDS = (1, 2, 3)
@@ -202,11 +203,11 @@ def upper_bound(
     stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
     model = PooledModel(case)
     for one, value in pinned:
-        model.require(one, value - _constant(case, one))
+        model.require(one, value - offset(case, one))
     scale = Scale.of(case, level)
     step = Fraction(1, scale.factor) if scale.exact else _FINE
     search = BranchAndBound(model.program(level), range(len(case.wishes)), step, None, seed, stop)
-    constant = _constant(case, level)
+    constant = offset(case, level)
     aim = None if known is None else constant - known
     found = search.minimum(aim, min(limits.work or most, most))
     if found.bound is None:
@@ -224,11 +225,6 @@ def upper_bound(
         return Bounded(worth, subproblems=found.subproblems)
     accepted = tuple(k for k in range(len(case.wishes)) if point[k] > 0.5)
     return Bounded(worth, accepted, model.units(point), found.subproblems)
-
-
-def _constant(case: Case, level: str) -> Fraction:
-    """Return a level, such that more is better, of a plan that accepts nothing."""
-    return signed(level, case.value(level, Fraction(0)))
 
 
 def _cut(piece: Piece, marks: Sequence[int]) -> list[Piece]:

@@ -13,11 +13,13 @@ from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.coreservation import linear, machines, pooled
+from dlopt.models.coreservation.apart import PatternSearch
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.neighbourhood import Neighbourhood
 from dlopt.models.coreservation.packing import PackingModel
+from dlopt.models.coreservation.patterns import FINEST
 from dlopt.models.coreservation.placing import placed, raised
-from dlopt.models.coreservation.worth import Held, Scale, key_of, signed
+from dlopt.models.coreservation.worth import Held, Scale, key_of, offset, trivial
 from dlopt.result import Limits, Status
 
 Formulation = Literal["cp-sat", "milp"]
@@ -26,6 +28,8 @@ _TINY, _SMALL = 12, 30
 """Requests up to which the whole program needs no neighbourhoods before it, or but a few."""
 _ROUNDS, _IDLE = 40, 5
 """Neighbourhoods at random where there is no time limit; a request that none of which helps."""
+_BRIEF, _EFFORT = 0.05, 1.0
+"""Of the program before patterns: a share of the time, or deterministic time without a limit."""
 _CARE = Fraction(1, 10**7)
 """By how much the bound of a solver in floats may be off, relative to all there is."""
 _MET = Fraction(1, 10**9)
@@ -130,6 +134,8 @@ class Search:
             tiny = self.whole and len(self.case.wishes) <= _TINY
             if self.neighbours and not tiny and not self._meets(bounds):
                 self._by_neighbourhoods(bounds)
+            if self._apart(level) and not self._meets(bounds):
+                bounds.append(self._by_patterns(level))
             if self.whole and not self._meets(bounds):
                 bounds.append(self._by_program(level))
         except TimeoutError:
@@ -200,7 +206,29 @@ class Search:
             pass
         self._take(search.held)
 
-    def _by_program(self, level: str) -> tuple[Fraction, str]:
+    def _apart(self, level: str) -> bool:
+        """Tell whether there are so few requests that patterns of machines may prove a level."""
+        few = self.relaxed and self.whole and len(self.case.wishes) <= _TINY
+        if not few or self.found.proven or self.formulation != "cp-sat" or level == "machines":
+            return False
+        return Scale.of(self.case, level, FINEST >> 10).exact
+
+    def _by_patterns(self, level: str) -> tuple[Fraction, str]:
+        """Prove a level with machines apart, unless the program does it in a short time."""
+        try:
+            brief = self._by_program(level, _BRIEF)
+            if self._meets([brief]):
+                return brief
+        except TimeoutError:
+            pass
+        budget = Budget(self.budget.left(4 / 5))
+        found = PatternSearch(self.case, level, self.found.held, budget, self.seed).run()
+        self._take(raised(self.case, found.held))
+        plural = "s" * (found.subproblems != 1)
+        proof = f"machines apart, in whole numbers over {found.subproblems} subproblem{plural}"
+        return found.worth + offset(self.case, level), proof
+
+    def _by_program(self, level: str, share: float = 1) -> tuple[Fraction, str]:
         if self.formulation == "milp":
             return self._by_linear(level)
         scale = Scale.of(self.case, level)
@@ -211,26 +239,29 @@ class Search:
         worth = model.worth(scale)
         model.model.maximize(worth)
         model.hint(self.found.held)
-        outcome = model.solve(self.budget.left(), self.seed)
+        limits, effort = self.budget.left(share), None
+        if limits.time_s is None and share < 1:
+            effort = _EFFORT
+        outcome = model.solve(limits, self.seed, effort)
         if outcome.status is Status.INFEASIBLE:
             raise SolverError("CP-SAT refutes a plan that was found")
         if outcome.bound is None:
             raise TimeoutError
         self._take(model.held(outcome))
         rounded = "" if scale.exact else ", coefficients rounded up"
-        bound = Fraction(outcome.bound, scale.factor) + _offset(self.case, level)
+        bound = Fraction(outcome.bound, scale.factor) + offset(self.case, level)
         return bound, f"{cpsat.NAME}, in whole numbers{rounded}"
 
     def _pin(self, model: PackingModel, level: str, value: Fraction) -> None:
         """Ask for plans that are as good on a level."""
         scale = Scale.of(self.case, level)
-        least = value - _offset(self.case, level)
+        least = value - offset(self.case, level)
         model.model.add(model.worth(scale) >= int(least * scale.factor))
 
     def _by_linear(self, level: str) -> tuple[Fraction, str]:
         model = linear.LinearModel(self.case, symmetric=self.symmetric)
         for one, value in self._pinned():
-            model.require(one, value - _offset(self.case, one))
+            model.require(one, value - offset(self.case, one))
         outcome = model.maximise(level, self.budget.left(), self.solver, self.seed)
         if outcome.status is Status.INFEASIBLE:
             raise SolverError(f"{outcome.solver} refutes a plan that was found")
@@ -240,7 +271,7 @@ class Search:
                 self._take(held)
         if outcome.bound is None:
             raise TimeoutError
-        bound = exact(outcome.bound) + _offset(self.case, level)
+        bound = exact(outcome.bound) + offset(self.case, level)
         bound = linear.tidy(self.case, level, bound, _CARE)
         if abs(bound - self.value) <= _CARE * max(Fraction(1), abs(bound)):
             bound = self.value
@@ -250,24 +281,6 @@ class Search:
         """Take a plan if it is better, first levels first."""
         if key_of(self.case, held) > key_of(self.case, self.found.held):
             self.found.held = dict(held)
-
-
-def trivial(case: Case, level: str) -> Fraction:
-    """Return what a level would be if all that could be accepted alone were, at its best."""
-    if level == "machines":
-        return Fraction(0)
-    if level != "benefit":
-        everything = sum((case.weight(level, k) for k in range(len(case.wishes))), Fraction(0))
-        return signed(level, case.value(level, everything))
-    return sum(
-        (case.weight(level, job.wish) * max(p.best for p in job.pieces) for job in case.jobs),
-        Fraction(0),
-    )
-
-
-def _offset(case: Case, level: str) -> Fraction:
-    """Return a level, such that more is better, of a plan that accepts nothing."""
-    return Fraction(0) if level == "machines" else signed(level, case.value(level, Fraction(0)))
 
 
 def by_spans(case: Case, hint: Held, limits: Limits, seed: int, **options: object) -> Found:
@@ -293,7 +306,7 @@ def by_spans(case: Case, hint: Held, limits: Limits, seed: int, **options: objec
         total.proven = min(total.proven, found.proven)
         parts.append((part, found))
     for n, level in enumerate(case.levels[: total.proven + 1]):
-        shift = _offset(case, level) * (len(parts) - 1)
+        shift = offset(case, level) * (len(parts) - 1)
         total.bounds.append(sum((found.bounds[n] for _, found in parts), Fraction(0)) - shift)
     total.proofs = list(dict.fromkeys(proof for _, found in parts for proof in found.proofs))
     return total

@@ -8,9 +8,10 @@ from fractions import Fraction
 from math import ceil, floor, lcm
 from typing import TypeAlias
 
-from dlopt.models.coreservation.case import Case, Piece
+from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.jobs import Piece
 
-LARGEST = 1 << 46
+LARGEST = 1 << 43
 """Common denominators beyond this are rounded off, see `Scale`."""
 
 Held: TypeAlias = Mapping[int, tuple[int, int]]
@@ -91,6 +92,24 @@ def key_of(case: Case, held: Held) -> tuple[Fraction, ...]:
 def signed(level: str, value: Fraction) -> Fraction:
     """Return a level's value such that more is better."""
     return value if level == "benefit" else -value
+
+
+def trivial(case: Case, level: str) -> Fraction:
+    """Return what a level would be if all that could be accepted alone were, at its best."""
+    if level == "machines":
+        return Fraction(0)
+    if level != "benefit":
+        everything = sum((case.weight(level, k) for k in range(len(case.wishes))), Fraction(0))
+        return signed(level, case.value(level, everything))
+    return sum(
+        (case.weight(level, job.wish) * max(p.best for p in job.pieces) for job in case.jobs),
+        Fraction(0),
+    )
+
+
+def offset(case: Case, level: str) -> Fraction:
+    """Return a level, such that more is better, of a plan that accepts nothing."""
+    return Fraction(0) if level == "machines" else signed(level, case.value(level, Fraction(0)))
 
 
 def _numbers(case: Case, level: str, wish: int) -> Iterator[Fraction]:

@@ -11,8 +11,8 @@ from dlopt.backends.budget import Budget
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.generation.coreservation import bins as drawn_bins
 from dlopt.generation.coreservation import min5, overloaded, small
+from dlopt.models.coreservation import batched, linear, machines, neighbourhood, pooled
 from dlopt.models.coreservation import bins as packing_bins
-from dlopt.models.coreservation import linear, machines, neighbourhood, pooled
 from dlopt.models.coreservation import search as searching
 from dlopt.models.coreservation.batched import exact_per_batch
 from dlopt.models.coreservation.bins import Packing, pack, simple_bound
@@ -77,6 +77,29 @@ def test_without_time_there_is_a_plan_and_a_bound_all_the_same() -> None:
     found = exact_per_batch(min5(requests=30, seed=1), limits=NOW)
     assert found.reason.endswith("are proven optimal by themselves")
     assert all_or_nothing(instance, limits=NOW).status is Status.LIMIT
+
+
+def test_batches_without_time_are_no_worse_than_the_plan_that_is_given() -> None:
+    instance = min5(requests=30, seed=1)
+    best = exact_per_batch(instance)
+    given = exact_plan(instance, hint=best.solution, limits=Limits(time_s=2)).solution
+    found = exact_per_batch(instance, hint=given, limits=NOW)
+    assert found.value >= best.value and violations(instance, found.solution) == ()
+    broken = replace(given, shares=given.shares * 2)
+    found = exact_per_batch(instance, hint=broken, limits=NOW)
+    assert violations(instance, found.solution) == () and found.value > 0
+
+
+def test_batches_are_left_open_for_what_they_cost_later(monkeypatch) -> None:
+    # The first request is worth less than the second one, which comes later and overlaps.
+    soon = Request("a", 0, 2, 5, 1, (Part(3),)), Request("b", 0, 2, 5, 2, (Part(1),))
+    late = Request("c", 1, 2, 5, 9, (Part(4),))
+    instance = Instance((Machine("m", 5),), (*soon, late), Batch(1))
+    given = exact_plan(instance).solution
+    monkeypatch.setattr(batched, "by_spans", lambda _, held, *__, **___: searching.Found(held))
+    found = exact_per_batch(instance, hint=given)
+    assert found.solution == given and found.reason.endswith("given is worth more")
+    assert exact_per_batch(instance).value < found.value
 
 
 def test_a_gap_that_is_good_enough_ends_the_search() -> None:
@@ -263,6 +286,7 @@ def test_an_integer_program_that_says_nothing_useful(monkeypatch) -> None:
 
 def test_neighbourhoods_improve_a_plan_and_answer_alike(monkeypatch) -> None:
     monkeypatch.setattr(neighbourhood, "_EFFORT", 0.02)
+    monkeypatch.setattr(searching, "_ROUNDS", 8)
     instance = overloaded(requests=14, seed=2)
     case = Case.of(instance)
     nothing = key_of(case, {})

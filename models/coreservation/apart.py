@@ -1,0 +1,203 @@
+"""The best plan with machines kept apart: branch and price over what single machines can hold.
+
+Given prices of parts, no plan is worth more than the dearest patterns, less what they pay, and what
+requests are paid. The dearest pattern is found in whole numbers, so every bound is proven, whatever
+the prices are. Branched on is who is accepted, then which two parts are on one machine (Ryan and
+Foster 1981).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from heapq import heappop, heappush
+from itertools import combinations
+from typing import Any
+
+from dlopt.backends import cpsat
+from dlopt.backends.budget import Budget
+from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.patterns import Branch, Patterns
+from dlopt.models.coreservation.pricing import Master, Pricer, first_prices
+from dlopt.models.coreservation.worth import Held
+
+_WHOLE = 1e-6
+_SHARES = (0.1, 0.5, 1.0)
+"""How far prices go from the best ones to those of the linear program, which jump about."""
+_ENOUGH = 0.1
+"""A subproblem is branched on when so much of what branching must prove is left to its prices."""
+_EFFORT = 2.0
+"""Deterministic time to choose among patterns, where there is no time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """What is proven with machines apart.
+
+    Parameters
+    ----------
+    worth : Fraction
+        No plan has more of the level, where more is better, and that of accepting nothing is 0.
+    held : dict
+        The best plan that was found, or the one that was known.
+    subproblems : int
+    """
+
+    worth: Fraction
+    held: dict[int, tuple[int, int]]
+    subproblems: int
+
+
+@dataclass(order=True, slots=True)
+class _Node:
+    """A subproblem: what it may be worth at the most, and the prices that prove it."""
+
+    order: tuple[int, int]
+    bound: int
+    branch: Branch
+    prices: Sequence[float]
+
+
+class PatternSearch:
+    """Branch and price.
+
+    Parameters
+    ----------
+    case : Case
+    level : str
+        Any but ``machines``; its `Scale` must be exact.
+    held : Held
+        A valid plan.
+    budget : Budget
+        `work` counts subproblems.
+    seed : int
+    """
+
+    def __init__(self, case: Case, level: str, held: Held, budget: Budget, seed: int = 0) -> None:
+        self.case, self.budget, self.seed = case, budget, seed
+        self.patterns = Patterns(case, level)
+        self.patterns.add_plan(held)
+        self.held, self.value = dict(held), self.patterns.value(held)
+
+    def run(self) -> Priced:
+        """Search until the best plan is proven, or time or work are up."""
+        scale, most = self.patterns.scale, self.budget.limits.work
+        everything = scale.units(self.patterns.total)
+        left = [_Node((-everything, 0), everything, Branch({}, {}), ())]
+        count = number = stuck = 0
+        try:
+            left[0].prices = first_prices(self.patterns, self.budget.stop, self.seed)
+            while left and left[0].bound > self.value and (most is None or count < most):
+                node = left[0]
+                count += 1
+                master = self._price(node)
+                heappop(left)
+                if node.bound <= self.value:
+                    continue
+                branches = list(self._branches(node.branch, master))
+                if not branches:
+                    stuck = max(stuck, node.bound)
+                for branch in branches:
+                    number -= 1  # of equal ones the latest first
+                    order = -node.bound, number
+                    heappush(left, _Node(order, node.bound, branch, node.prices))
+                self._choose()
+        except TimeoutError:
+            pass
+        bound = max([self.value, stuck, *(node.bound for node in left)])
+        return Priced(Fraction(bound, scale.factor), self.held, count)
+
+    def _price(self, node: _Node) -> Master:
+        """Make patterns until prices prove no more; the bound of the subproblem falls."""
+        patterns, stop = self.patterns, self.budget.stop
+        pricers = [
+            Pricer(patterns, n, node.branch, self.budget, self.seed)
+            for n in range(len(patterns.groups))
+        ]
+        master = Master(patterns, node.branch, stop, self.seed)
+        while True:
+            point, worth = master.solve()
+            for share in _SHARES:
+                prices = [a + share * (b - a) for a, b in zip(node.prices, point, strict=True)]
+                bound, fresh = self._bound(prices, node.branch, pricers, master)
+                if bound < node.bound:
+                    node.bound, node.prices = bound, prices
+                if fresh or node.bound <= self.value:
+                    break
+            enough = _ENOUGH * (worth - self.value)
+            if not fresh or node.bound <= max(self.value, worth + enough):
+                return master
+
+    def _bound(
+        self, prices: Sequence[float], branch: Branch, pricers: Sequence[Pricer], master: Master
+    ) -> tuple[int, bool]:
+        """Return what prices prove, a multiple of the step, and whether there are new patterns."""
+        patterns = self.patterns
+        whole = [round(price * patterns.scale.factor) for price in prices]
+        bound, fresh = 0, False
+        for n, pricer in enumerate(pricers):
+            most, held = pricer.dearest(whole)
+            bound += most * len(patterns.groups[n].machines)
+            if patterns.add(n, held):
+                master.add(n, frozenset(held))
+                fresh = True
+        for k, wish in enumerate(self.case.wishes):
+            paid = patterns.worths[k] + sum(whole[i] for i in wish.jobs)
+            decided = branch.wishes.get(k)
+            bound += max(paid, 0) if decided is None else paid * decided
+        return bound - bound % patterns.step, fresh
+
+    def _choose(self) -> None:
+        """Look for the best plan among patterns that are known."""
+        case, patterns, model = self.case, self.patterns, cpsat.new_model()
+        accepted = [model.new_bool_var("") for _ in case.wishes]
+        covered: list[list[Any]] = [[] for _ in case.jobs]
+        taken: list[tuple[int, Held, Any]] = []
+        terms = [w * x for w, x in zip(patterns.worths, accepted, strict=True) if w]
+        for n, group in enumerate(patterns.groups):
+            counts = []
+            for worth, held in patterns.known[n].values():
+                counts.append(model.new_bool_var(""))
+                taken.append((n, held, counts[-1]))
+                terms.append(worth * counts[-1])
+                for i in held:
+                    covered[i].append(counts[-1])
+            model.add(sum(counts) <= len(group.machines))
+        for i, job in enumerate(case.jobs):
+            model.add(sum(covered[i]) == accepted[job.wish])
+        model.maximize(sum(terms))
+        limits = replace(self.budget.left(1 / 4), work=None)
+        effort = _EFFORT if limits.time_s is None else None
+        outcome = cpsat.optimise(model, limits, seed=self.seed, effort=effort)
+        if outcome.value_of is None:
+            return
+        free = [list(group.machines) for group in patterns.groups]
+        found: dict[int, tuple[int, int]] = {}
+        for n, held, count in taken:
+            if held and outcome.value_of(count):
+                machine = free[n].pop()
+                found |= {i: (machine, units) for i, (_, units) in held.items()}
+        value = patterns.value(found)
+        if value > self.value:
+            self.held, self.value = found, value
+
+    def _branches(self, branch: Branch, master: Master) -> Iterator[Branch]:
+        """Decide what the linear program leaves open most: a request, or else a pair of parts."""
+        wishes = {k: x for k, x in enumerate(master.accepted()) if k not in branch.wishes}
+        together: dict[tuple[int, int], float] = defaultdict(float)
+        for pattern, weight in master.taken():
+            for one in combinations(sorted(pattern), 2):
+                together[one] += weight
+        pairs = {pair: x for pair, x in together.items() if pair not in branch.pairs}
+        wish = min(wishes, key=lambda k: abs(wishes[k] - 0.5), default=None)
+        pair = min(pairs, key=lambda one: abs(pairs[one] - 0.5), default=None)
+        whole = pair is None or abs(pairs[pair] - 0.5) >= 0.5 - _WHOLE
+        if wish is not None and (whole or abs(wishes[wish] - 0.5) < 0.5 - _WHOLE):
+            yield Branch({**branch.wishes, wish: True}, branch.pairs)
+            yield Branch({**branch.wishes, wish: False}, branch.pairs)
+        elif pair is not None:
+            owners = {self.case.jobs[i].wish: True for i in pair}
+            yield Branch({**branch.wishes, **owners}, {**branch.pairs, pair: True})
+            yield Branch(branch.wishes, {**branch.pairs, pair: False})
