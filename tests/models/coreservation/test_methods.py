@@ -1,7 +1,9 @@
 """Statuses, limits, options, refusals; bin packing; machines that are alike."""
 
+import random
 from dataclasses import replace
 from fractions import Fraction
+from typing import Self
 
 import pytest
 
@@ -399,3 +401,44 @@ def test_patterns_when_there_are_too_many_and_when_they_do_not_do(monkeypatch) -
     said = cpsat.Outcome(Status.INFEASIBLE, None, None, None, "")
     monkeypatch.setattr(cpsat, "optimise", lambda *_, **__: said)
     assert len(pack(sizes, 1000, Limits()).bins) >= best.bound
+
+
+def triplets(seed: int) -> list[int]:
+    """Return 60 sizes of which three each fill a bin of 1000."""
+    draw, sizes = random.Random(seed), list[int]()
+    for _ in range(20):
+        large = draw.randint(380, 490)
+        middle = draw.randint(250, (1000 - large) // 2)
+        sizes += [large, middle, 1000 - large - middle]
+    return sizes
+
+
+def test_triplets_need_the_program_over_patterns() -> None:
+    sizes = triplets(11)
+    found = pack(sizes, 1000, Limits())
+    assert len(found.bins) == found.bound == 20
+    assert sorted(size for one in found.bins for size in one) == sorted(sizes)
+
+
+def test_a_dive_ends_when_all_is_packed_though_the_aim_is_out_of_reach() -> None:
+    sizes = triplets(0)
+    first = [(size,) for size in sorted(sizes, reverse=True)]
+    search = packing_bins._Patterns(sizes, 1000, Budget(Limits()), 0, first)
+    assert search.price() == 20
+    best = search._dived(first, aim=0)
+    assert 20 <= len(best) < 60
+    assert sorted(size for one in best for size in one) == sorted(sizes)
+
+
+def test_prices_that_no_solver_gives_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent:
+        def __init__(self, *given: object) -> None:
+            self.status = Status.LIMIT
+
+        def solve(self) -> Self:
+            return self
+
+    monkeypatch.setattr(packing_bins, "LinearSolver", Silent)
+    sizes = triplets(0)
+    search = packing_bins._Patterns(sizes, 1000, Budget(Limits()), 0, [(size,) for size in sizes])
+    assert search.price() == 0
