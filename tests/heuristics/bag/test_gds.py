@@ -115,14 +115,17 @@ def test_shuffle_keeps_all_tasks_and_starts_none_later(instance, seed):
 
 
 def test_a_place_that_rounding_made_too_short_is_kept():
-    """6.9 - 2.3 is more than 4.6 in floats, so the slack that 2.3 leaves is shorter than 2.3."""
-    length, due = 2.3, 6.9
-    tasks = (Task("a", length, absolute_deadline=due), Task("b", due - length, absolute_deadline=9))
-    gds = Gds(Case(Instance(tasks, (Machine("m", ready=due - length),))))
-    assert gds.schedule(0, [0]) == []
-    (before,) = gds.held[0]
+    """From .4 - .1 to .4 is less than .1 in floats, so "a" fits no more where it lies."""
+    length, due = 0.1, 0.4
+    early = due - length
+    assert due - early < length
+    urgent = Task("a", length, priority="critical", absolute_deadline=due)
+    tasks = (urgent, Task("b", early, priority="soft", absolute_deadline=early))
+    gds = Gds(Case(Instance(tasks, (Machine("m"),))))
+    assert gds.schedule(0, [0, 1]) == []
+    before = list(gds.held[0])
     assert gds.shuffle(0)
-    assert gds.held[0] == [before]
+    assert gds.held[0] == before  # "a" comes first and finds no slack
 
 
 @pytest.mark.property
