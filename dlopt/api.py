@@ -78,6 +78,8 @@ def solve(
     optimal 39/8
     """
     entry = registry.method(registry.problem_of(instance).stem, method)
+    if not isinstance(limits, Limits):
+        raise NotApplicableError(f"limits are Limits, not a {type(limits).__name__}")
     goal = _goal(instance, entry, objective)
     reason = entry.reason_against(instance, goal.name)
     if reason is not None:

@@ -136,10 +136,14 @@ def canonical(number: Number) -> int | str:
 def shown(number: Number | None, digits: int = 6) -> str:
     """Return `number` for a table: exact if that is short, else with `digits` digits.
 
+    What is larger, such as a date in seconds, keeps all digits before the point and three after.
+
     Examples
     --------
     >>> shown(Fraction(39, 8)), shown(Fraction(1, 3) ** 20), shown(2 / 3), shown(None)
     ('39/8', '2.86797e-10', '0.666667', '-')
+    >>> shown(1732240000.25)
+    '1732240000.25'
     """
     if number is None:
         return "-"
@@ -150,6 +154,8 @@ def shown(number: Number | None, digits: int = 6) -> str:
             return str(plain)
     if isinstance(plain, int) and abs(plain) < 10**15:
         return str(plain)
+    if 10**digits <= max(plain, -plain) < 10**15:
+        return f"{float(plain):.3f}".rstrip("0").rstrip(".")
     try:
         return f"{float(plain):.{digits}g}"
     except OverflowError:

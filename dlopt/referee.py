@@ -95,7 +95,7 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     bound = plan.bound
     if bound is not None and _off(bound, value) > exact(allowed) and _beyond(goal, value, bound):
         found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
-    elif plan.status is Status.OPTIMAL and (bound is None or _off(bound, value) > exact(SOLVER)):
+    elif plan.status is Status.OPTIMAL and (bound is None or not _meets(bound, plan.value)):
         found += (Violation("status", str(plan.status)),)
     return found
 
@@ -201,14 +201,14 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     value = _in_kind(recomputed, rational)
     answer = replace(answer, value=value)
     if answer.bound is not None and _beyond(goal, value, answer.bound):
-        if _off(answer.bound, value) > exact(SOLVER):
+        if not _meets(answer.bound, value):
             raise RefutedAnswerError(
                 f"{entry.name} has a plan of value {value} beyond its bound {answer.bound}",
                 instance,
                 answer,
             )
         answer = replace(answer, bound=value)
-    proven = answer.bound is not None and _off(answer.bound, value) <= exact(SOLVER)
+    proven = answer.bound is not None and _meets(answer.bound, value)
     if answer.status is Status.OPTIMAL and not proven:
         return replace(answer, status=Status.FEASIBLE, reason="value and bound differ")
     return answer
@@ -240,6 +240,14 @@ def _worth(instance: Header, solution: Any, name: str) -> Value | None:
     except ValueError:
         return None
     return value
+
+
+def _meets(bound: Value, value: Value | None) -> bool:
+    """Tell whether a bound proves a value: equal if both are exact, else as solvers round."""
+    if value is None:
+        return False
+    rational = is_exact((*_levels(bound), *_levels(value)))
+    return bool(_off(bound, value) <= exact(EXACT if rational else SOLVER))
 
 
 def _beyond(goal: Objective, value: Value, bound: Value) -> bool:

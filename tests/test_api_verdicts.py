@@ -105,6 +105,21 @@ def test_optimal_without_an_equal_bound_is_only_feasible(answering: Register) ->
     assert solve(THREE, "own").status is Status.OPTIMAL
 
 
+def test_a_bound_in_exact_numbers_proves_nothing_unless_it_is_the_value(
+    answering: Register,
+) -> None:
+    near = Fraction(9) - Fraction(1, 10**12)
+    answering(valid(status=Status.OPTIMAL, bound=near), claim="optimal")
+    result = solve(THREE, "own")
+    assert result.status is Status.FEASIBLE and result.bound == near
+    assert [v.kind for v in check(THREE, replace(result, status=Status.OPTIMAL))] == ["status"]
+    answering(valid(status=Status.OPTIMAL, bound=float(near)), claim="optimal")
+    assert solve(THREE, "own").status is Status.OPTIMAL
+    answering(valid(status=Status.OPTIMAL, bound=Fraction(9) + Fraction(1, 10**12)), claim="optimal")
+    with pytest.raises(RefutedAnswerError, match="beyond its bound"):
+        solve(THREE, "own")
+
+
 def test_a_bound_beyond_the_value_by_rounding_is_cut_back(answering: Register) -> None:
     answering(valid(status=Status.OPTIMAL, bound=9 + 1e-8), claim="optimal")
     result = solve(THREE, "own")

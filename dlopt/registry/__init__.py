@@ -100,7 +100,7 @@ def method(stem: str, name: str) -> Method:
     problem(stem)
     if (stem, name) not in _METHODS:
         names = [entry.name for entry in methods(stem)]
-        close = difflib.get_close_matches(name, names, n=3) or names
+        close = difflib.get_close_matches(str(name), names, n=3) or names
         raise NotApplicableError(f"{stem} has no method {name!r}; there is {', '.join(close)}")
     return _METHODS[stem, name]
 
