@@ -82,7 +82,9 @@ class Search:
                 if not self.done:
                     self.order_chunks(orders)
         except TimeoutError:
-            return
+            if self.plan is not None and self.bound is None:
+                everything = self.case.worth(range(len(self.case.jobs)))
+                self._take_bound(everything, "what all tasks are worth")
 
     @property
     def tight(self) -> bool:

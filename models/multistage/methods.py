@@ -95,8 +95,7 @@ def exact_plan(
     else:
         value = _in_units(instance, objective, search.worth)
         status = Status.OPTIMAL if search.tight else Status.FEASIBLE
-        if search.proof is not None:
-            reason = f"the bound is {reason}"
+        reason = f"the bound is {reason}"
         if not search.tight:
             reason = f"value and bound have not met; {reason}"
     return Result(

@@ -82,7 +82,9 @@ class Search:
                 if not self.done:
                     self.order_chunks()
         except TimeoutError:
-            return
+            if self.plan is not None and self.bound is None:
+                self._take_bound(self.case.most, "what everything is worth")
+                self.of_all = True
 
     @property
     def tight(self) -> bool:
