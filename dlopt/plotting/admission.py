@@ -12,6 +12,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.looks import (
     BLUE,
+    BROKEN,
     FAINT,
     INK,
     ORANGE,
@@ -42,7 +43,6 @@ BESIDE = Look(
     "overlap", "transmission during another", (ORANGE, "#F4C86A"), VERMILLION, "////", outline=0.5
 )
 COMPUTING = Look("computation", "computation, one colour a task", _DARK, ink="#FFFFFF")
-BROKEN = Look("violation", "breaks a rule", ("none",), VERMILLION, outline=1.4)
 
 
 def draw(

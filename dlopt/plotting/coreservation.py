@@ -13,9 +13,20 @@ from matplotlib.lines import Line2D
 
 from dlopt.arithmetic import Number, shown
 from dlopt.errors import NotApplicableError
-from dlopt.plotting.admission import BROKEN, lanes
+from dlopt.plotting.admission import lanes
 from dlopt.plotting.gantt import Gantt
-from dlopt.plotting.looks import FAINT, INK, Bar, Look, Row, clean, fitted, text_width
+from dlopt.plotting.looks import (
+    BROKEN,
+    FAINT,
+    INK,
+    MANY_COLOURS,
+    Bar,
+    Look,
+    Row,
+    clean,
+    fitted,
+    text_width,
+)
 from dlopt.problems.coreservation import Instance, Solution, objective
 from dlopt.result import Violation
 
@@ -28,19 +39,7 @@ _TINY, _SMALL = 6.5, 7.5
 MOST_NAMED = 12
 """Up to so many rejected requests have a line of their own, with the reason why."""
 
-_COLOURS = (
-    "#7DB8DC",
-    "#F2B84B",
-    "#66BFA2",
-    "#E3A6C4",
-    "#F3E97A",
-    "#B9A3DB",
-    "#E8916A",
-    "#A9D9F2",
-    "#C6D67E",
-    "#C2A98A",
-)
-SHARE = Look("share", "accepted, one colour a request", _COLOURS, "#FFFFFF", outline=0.4)
+SHARE = Look("share", "accepted, one colour a request", MANY_COLOURS, "#FFFFFF", outline=0.4)
 HELD = Look("holding", "reserved before", ("#E9E9E9",), "#9A9A9A", "/////", outline=0.4)
 REJECTED = Look("rejected", "rejected", ("#FFFFFF",), "#C9A8A0", "/////", ink=FAINT, outline=0.5)
 

@@ -12,12 +12,10 @@ from matplotlib.patches import FancyArrowPatch
 
 from dlopt.arithmetic import SOLVER, shown
 from dlopt.errors import NotApplicableError
-from dlopt.plotting.admission import BROKEN
-from dlopt.plotting.coreservation import SHARE
 from dlopt.plotting.critical import Chain, Run, critical_path, runs_of
 from dlopt.plotting.graphs import CRITICAL, GraphPanel
 from dlopt.plotting.grouped import Group, Grouped, axis_of, crossed, time_axis, words
-from dlopt.plotting.looks import INK, VERMILLION, Bar, Look, Mark, Row, clean
+from dlopt.plotting.looks import BROKEN, INK, MANY_COLOURS, VERMILLION, Bar, Look, Mark, Row, clean
 from dlopt.problems.dag import Instance, Paths, Solution, completions
 from dlopt.result import Violation
 
@@ -28,10 +26,10 @@ MOST_NAMED = 200
 MOST_ARROWS = 40
 """With more transfers than this, only those of the critical path are drawn."""
 
-TASK = Look("task", "task", SHARE.faces, "#FFFFFF", outline=0.5)
+TASK = Look("task", "task", MANY_COLOURS, "#FFFFFF", outline=0.5)
 TASKS = replace(TASK, label="task, one colour a graph")
 NO_TIME = Look("no-time", "task that takes no time", (INK,), INK, outline=1.0)
-GRAPH = Look("graph", "graph from arrival to completion", SHARE.faces, "#FFFFFF", outline=0.5)
+GRAPH = Look("graph", "graph from arrival to completion", MANY_COLOURS, "#FFFFFF", outline=0.5)
 CHAIN = Look("critical", "critical path", ("none",), CRITICAL, outline=1.4)
 _SENT = "#7A7A7A"
 

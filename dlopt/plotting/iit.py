@@ -13,6 +13,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.plotting.gantt import Gantt
 from dlopt.plotting.looks import (
     BLUE,
+    BROKEN,
     FAINT,
     ORANGE,
     VERMILLION,
@@ -41,7 +42,6 @@ COMPUTING = Look("computation", "computation", (BLUE,), ink="#FFFFFF")
 COMPUTING_LOADS = replace(COMPUTING, label="computation, with its load")
 SETUP_CP = Look("setup-computation", "computation set-up", ("#00304D",))
 DONE = Look("done", "done", ("#E3EEF6",))
-BROKEN = Look("violation", "breaks a rule", ("none",), VERMILLION, outline=1.4)
 
 
 def draw(

@@ -15,6 +15,19 @@ from dlopt.arithmetic import Number
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 INK, FAINT, GRID = "#222222", "#6E6E6E", "#DDDDDD"
+MANY_COLOURS = (
+    "#7DB8DC",
+    "#F2B84B",
+    "#66BFA2",
+    "#E3A6C4",
+    "#F3E97A",
+    "#B9A3DB",
+    "#E8916A",
+    "#A9D9F2",
+    "#C6D67E",
+    "#C2A98A",
+)
+"""Lighter ones, where there is one for each of many things."""
 
 
 class Bar(NamedTuple):
@@ -59,6 +72,10 @@ class Look:
     hatch: str | None = None
     ink: str = INK
     outline: float = 0.3
+
+
+BROKEN = Look("violation", "breaks a rule", ("none",), VERMILLION, outline=1.4)
+"""Drawn over what a violation tells."""
 
 
 @dataclass(frozen=True, slots=True)
