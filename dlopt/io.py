@@ -212,7 +212,8 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     if type(tolerance) not in (int, float, Fraction) or not 0 <= tolerance < 1:
         faults.append(Fault("tolerance", tolerance, "must be a number in [0, 1)"))
     solution = None
-    if data.get("solution") is not None:
+    ours = data.get("problem") in (None, instance.problem)  # another's would be wrong everywhere
+    if ours and data.get("solution") is not None:
         values_found, wrong = examine(module.Solution, data["solution"], "solution")
         faults += wrong
         solution = None if wrong else module.Solution(**values_found)

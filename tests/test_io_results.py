@@ -242,6 +242,13 @@ def test_all_faults_of_a_result_are_told_at_once() -> None:
         io.result_from_data([], THREE)
 
 
+def test_of_a_result_of_another_problem_no_plan_is_read() -> None:
+    data = {"problem": "bag", "method": "gds", "status": "feasible", "solution": {"a": 3}}
+    with pytest.raises(InvalidInstanceError) as caught:
+        io.result_from_data(data, THREE)
+    assert [fault.path for fault in caught.value.faults] == ["problem"]
+
+
 def test_what_solve_need_not_say_is_absent() -> None:
     data = {
         "problem": "iit",
