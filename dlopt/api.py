@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from dlopt import registry
 from dlopt.arithmetic import SOLVER, exact, is_exact
+from dlopt.backends.versions import version_of
 from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.known import Contradiction, contradictions
 from dlopt.problems.records import Header, numbers_of
@@ -99,6 +100,8 @@ def solve(
     if wrong is not None:
         raise SolverError(f"{method} failed: {wrong}")
     answer = replace(answer, objective=goal.name, method=method, seed=seed, runtime_s=runtime)
+    if answer.solver is not None and answer.solver_version is None:
+        answer = replace(answer, solver_version=version_of(answer.solver))
     return verdict(instance, entry, goal, answer)
 
 

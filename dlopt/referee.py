@@ -159,6 +159,8 @@ def misfit(stem: str, answer: object) -> str | None:
         return f"its status is {answer.status!r}, not a Status"
     if answer.solution is not None and not isinstance(answer.solution, kind):
         return f"its solution is a {type(answer.solution).__name__}, not a Solution of {stem}"
+    if not isinstance(answer.solver, str | None):
+        return f"its solver is {answer.solver!r}, not a name"
     for name, value in (("value", answer.value), ("bound", answer.bound)):
         levels = () if value is None else _levels(value)
         if not all(isinstance(level, numbers.Real) for level in levels):

@@ -38,6 +38,7 @@ def raising(error: BaseException) -> Callable[..., Any]:
 NO_ANSWERS = {
     "nothing": (None, "own failed: it returned a NoneType, not a Result"),
     "plan alone": (ALONE, "own failed: it returned a Solution, not a Result"),
+    "solver": (valid(solver=3), "own failed: its solver is 3, not a name"),
     "status": (Result("fine"), "own failed: its status is 'fine', not a Status"),
     "plan as data": (
         valid(solution={"chunks": []}),

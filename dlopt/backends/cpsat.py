@@ -6,12 +6,12 @@ if they say the same.
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dlopt.backends.versions import version_of
 from dlopt.errors import SolverError
 from dlopt.result import Limits, Status
 
@@ -31,14 +31,14 @@ class Outcome:
         none, or no objective.
     value_of : callable or None
         Value of an expression in the assignment; None if there is no assignment.
-    version : str
+    version : str or None
     """
 
     status: Status
     value: int | None
     bound: int | None
     value_of: Callable[[Any], int] | None
-    version: str
+    version: str | None
 
 
 def new_model() -> Any:
@@ -114,7 +114,7 @@ def optimise(
     said = solver.solve(model)
     if said not in statuses:
         raise SolverError(f"CP-SAT calls the model invalid: {model.validate()}")
-    status, version = statuses[said], _version()
+    status, version = statuses[said], version_of(NAME)
     if status not in (Status.OPTIMAL, Status.FEASIBLE):
         return Outcome(status, None, None, None, version)
     if not model.has_objective():
@@ -131,7 +131,3 @@ def _cp_model() -> Any:
     except ImportError as error:
         raise SolverError("OR-Tools is missing: pip install 'ortools>=9.15,<9.16'") from error
     return cp_model
-
-
-def _version() -> str:
-    return importlib.metadata.version("ortools")
