@@ -12,9 +12,8 @@ from dlopt.problems.cluster import Cluster
 from tests import oracles
 from tests.strategies import iit
 
-pytestmark = pytest.mark.property
 
-
+@pytest.mark.property
 @given(iit(most=4))
 def test_least_completion_is_that_of_brute_force_over_all_orders(instance):
     xi, loads = minimum_completion(instance.cluster, sorted(instance.ready_times), instance.load)
@@ -23,6 +22,7 @@ def test_least_completion_is_that_of_brute_force_over_all_orders(instance):
     assert xi == oracles.least_completion(instance)
 
 
+@pytest.mark.property
 @given(iit(most=3), st.integers(1, 3))
 def test_fewer_nodes_are_a_prefix_too(instance, most):
     ready = sorted(instance.ready_times)
@@ -31,6 +31,7 @@ def test_fewer_nodes_are_a_prefix_too(instance, most):
     assert xi == oracles.least_completion(instance, min(most, len(ready)))
 
 
+@pytest.mark.property
 @given(iit(most=6))
 def test_completion_and_capacity_are_inverse(instance):
     """By the least completion exactly the load can be done, and no less by any earlier time."""
@@ -41,12 +42,14 @@ def test_completion_and_capacity_are_inverse(instance):
     assert sum(most_load(instance.cluster, ready, earlier)) < instance.load
 
 
+@pytest.mark.property
 @given(iit(most=3, deadline=True))
 def test_n_min_is_that_of_brute_force(instance):
     ready, deadline = sorted(instance.ready_times), instance.absolute_deadline
     assert n_min(instance.cluster, ready, instance.load, deadline) == oracles.fewest_nodes(instance)
 
 
+@pytest.mark.property
 @given(iit(most=8), st.integers(1, 9), st.integers(0, 50))
 def test_scaling_time_or_load_and_shifting_the_clock(instance, factor, shift):
     cluster, ready = instance.cluster, sorted(instance.ready_times)
@@ -77,6 +80,7 @@ def test_scaling_time_or_load_and_shifting_the_clock(instance, factor, shift):
     )
 
 
+@pytest.mark.property
 @given(iit(most=8), st.fractions(0, 20), st.integers(1, 10))
 def test_an_earlier_node_or_less_load_never_hurts(instance, ready_time, less):
     cluster, ready = instance.cluster, sorted(instance.ready_times)
@@ -88,6 +92,7 @@ def test_an_earlier_node_or_less_load_never_hurts(instance, ready_time, less):
     assert minimum_completion(cluster, ready, instance.load / (1 + less))[0] <= xi
 
 
+@pytest.mark.property
 @given(
     st.integers(1, 60),
     st.integers(0, 1000),
@@ -109,6 +114,13 @@ def test_worked_example():
         Fraction(39, 8),
         [Fraction(13, 8), Fraction(13, 12), Fraction(7, 24)],
     )
+
+
+def test_fewest_nodes_of_the_worked_example():
+    """By 9 the first node does 9/3; by 6 two do 2 + 4/3; by 4 all three do 20/9."""
+    cluster, due = Cluster(3, tau=1, chi=2), (9, 6, Fraction(39, 8), 4)
+    assert [n_min(cluster, (0, 1, 4), 3, deadline) for deadline in due] == [1, 2, 3, None]
+    assert n_min(cluster, (0, 1, 4), 3, 4, spare=Fraction(7, 9)) == 2
 
 
 @pytest.mark.parametrize(("load", "xi"), [(4, 8), (5, 10), (7, 12)])

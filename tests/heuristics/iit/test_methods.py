@@ -19,11 +19,11 @@ from dlopt.problems.timeline import earliest_plan, last_result
 from tests import oracles
 from tests.strategies import iit
 
-pytestmark = pytest.mark.property
 WAITING = (opr, epr)
 SOUND = (*WAITING, edf_iit_1, edf_iit_2, equal_finish)
 
 
+@pytest.mark.property
 @given(iit(most=6))
 def test_plans_are_valid_and_no_better_than_the_optimum(instance):
     optimum = edf_iit_2(instance).value
@@ -33,6 +33,7 @@ def test_plans_are_valid_and_no_better_than_the_optimum(instance):
         assert found.value == objective(instance, found.solution, "completion") >= optimum
 
 
+@pytest.mark.property
 @given(iit(most=5, deadline=True))
 def test_fewest_nodes_are_valid_and_no_fewer_than_needed(instance):
     fewest = edf_iit_2(instance, objective="nodes")
@@ -46,6 +47,7 @@ def test_fewest_nodes_are_valid_and_no_fewer_than_needed(instance):
             assert found.value == objective(instance, found.solution, "nodes") >= fewest.value
 
 
+@pytest.mark.property
 @given(iit(most=6, identical=False))
 def test_nodes_that_differ_get_valid_plans(instance):
     found = equal_finish(instance)
@@ -53,11 +55,13 @@ def test_nodes_that_differ_get_valid_plans(instance):
     assert found.value == objective(instance, found.solution, "completion")
 
 
+@pytest.mark.property
 @given(iit(most=6, setup=False))
 def test_equal_finish_is_optimal_for_identical_nodes_without_set_up_costs(instance):
     assert equal_finish(instance).value == edf_iit_2(instance).value
 
 
+@pytest.mark.property
 @given(iit(most=6))
 def test_waiting_rules_start_when_the_last_of_their_nodes_is_ready(instance):
     for method in WAITING:
@@ -66,12 +70,14 @@ def test_waiting_rules_start_when_the_last_of_their_nodes_is_ready(instance):
         assert min(chunk.transmission_start for chunk in chunks) == begin
 
 
+@pytest.mark.property
 @given(iit(most=5))
 def test_the_best_number_of_nodes_is_no_worse_than_all(instance):
     for method in WAITING:
         assert method(instance).value <= method(instance, assignment="all").value
 
 
+@pytest.mark.property
 @given(iit(most=7), st.data())
 def test_edf_iit_1_delivers_what_it_promises(instance, data):
     ready = sorted(instance.ready_times)
@@ -154,6 +160,7 @@ def test_equal_finish_tries_cut_orders_for_fewest_nodes():
     assert equal_finish(hopeless, objective="nodes").status is Status.UNKNOWN
 
 
+@pytest.mark.property
 @given(iit(most=4, identical=False))
 def test_equal_finish_keeps_every_order_valid(instance):
     for order in permutations(range(instance.cluster.nodes)):
@@ -162,6 +169,7 @@ def test_equal_finish_keeps_every_order_valid(instance):
         assert violations(instance, earliest_plan(instance, nodes, loads)) == ()
 
 
+@pytest.mark.property
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40), st.floats(1e-3, 1e6))
 def test_floats_are_valid_within_their_tolerance(ready, load):
     cluster = Cluster(len(ready), tau=0.3, chi=17.1, theta_cm=0.01, theta_cp=0.2)
@@ -172,6 +180,7 @@ def test_floats_are_valid_within_their_tolerance(ready, load):
         assert found.value >= edf_iit_2(instance).value * (1 - 1e-9)
 
 
+@pytest.mark.property
 @given(iit(most=3))
 def test_the_oracle_itself_gives_valid_plans(instance):
     """What brute force says can be attained: its value is that of a checked plan."""

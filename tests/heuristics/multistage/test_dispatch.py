@@ -131,12 +131,18 @@ def agreed(channel, nodes, load, deadline):
 
 
 def test_where_a_relaxed_stage_promises_too_much_one_more_node_is_tried():
-    """Two nodes do 35/4; were node 0 free with node 1 in the second stage, they would do 39/4."""
-    nodes = [[5, 11], [0, 1], [0, 2]]
-    found = agreed([4, 5], nodes, F(19, 2), 13)
-    assert {piece.node for piece in found.pieces} == {0, 1, 2}
-    assert {piece.node for piece in agreed([4, 5], nodes, F(35, 4), 13).pieces} == {0, 1}
-    assert agreed([4, 5], nodes[:2], F(19, 2), 13) == Miss(F(3, 4), "load")
+    """Two nodes do 5; were node 0 free with node 1 in the second stage, they would do 6.
+
+    Behind 6 node 0 is free from 8 to 10, and the channel serves node 1 until then.
+    """
+    channel, nodes = [1, 6], [[3, 8, 10, 11], [], []]
+    assert agreed(channel, nodes, 6, 14).pieces == (
+        Piece(0, 1, 0, 1, 2),
+        Piece(1, 4, 6, 10, 14),
+        Piece(2, 1, 10, 11, 12),
+    )
+    assert {piece.node for piece in agreed(channel, nodes, 5, 14).pieces} == {0, 1}
+    assert agreed(channel, nodes[:2], 6, 14) == Miss(1, "load")
 
 
 def test_a_node_that_is_taken_again_before_its_turn():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.heuristics.multistage import cores, engine
-from dlopt.heuristics.multistage.blocks import Window
+from dlopt.heuristics.multistage.blocks import Piece, Window
 from dlopt.heuristics.multistage.literal import FLAWS, Printed
 from dlopt.heuristics.multistage.methods import decided
 from dlopt.heuristics.multistage.printed import Estimate, Job, estimate, partition
@@ -111,6 +111,14 @@ def test_the_printed_partition_stage_by_stage():
         (0, 1, F(1, 2), 3),
         (1, 0, F(3, 2), 6),
     ]
+
+
+def test_the_printed_partition_sends_nothing_in_a_stage_without_time():
+    """The node comes from one reservation at the instant at which the next one begins."""
+    windows = [Window(F(2), F(4), F(4), (0,)), Window(F(4), F(5), F(5), (0,))]
+    job = Job(arrival=0, now=0, load=F(2), deadline=F(20))
+    parts = partition((F(1), F(1)), windows, Estimate((0,), {0: F(0)}, (F(9),)), 1, job)
+    assert parts == [(0, Piece(0, 1, 0, 1, 2)), (2, Piece(0, 1, 5, 6, 7))]
 
 
 def test_a_task_that_no_chunk_is_planned_of_is_forgotten():

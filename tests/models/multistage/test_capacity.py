@@ -58,6 +58,15 @@ def test_no_simple_order_is_best():
     assert structured_capacity(smallest).load == oracle.structured(smallest)
 
 
+def test_what_is_sent_in_no_time_flows():
+    """Node 0 is free all the time, node 1 until 2 and from 5 on."""
+    instance = around(2, 0, 1, (0, 9, 6), held=((0, 2, 4, 5, (1,)),))
+    found = structured_capacity(instance)
+    assert (found.load, found.bound) == (9, 9)
+    assert _is_valid(instance, found)
+    assert fluid_capacity(instance).bound == 9 == oracle.fluid(instance)
+
+
 def test_more_installments_come_closer_to_what_flows():
     instance = around(2, 1, 1, (0, 1, 3))
     loads = [structured_capacity(instance, installments=k).load for k in (1, 2, 3)]

@@ -76,6 +76,16 @@ def test_no_lateness_is_told_of_what_is_in_the_way_whatever_the_deadlines(monkey
     assert WORDS.match(feasible_together(EITHER).reason) is None
 
 
+def test_no_lateness_is_told_of_an_order_for_which_there_is_no_room():
+    """Both tasks are sent to before the reservation, but the first one's set-up ends behind it."""
+    late = around(2, 1, 1, (0, 1, 4), (0, 1, 12), held=((0, 2, 2, 3, (1,)),))
+    costly = replace(late, cluster=Cluster(2, 1, 1, theta_cm=3))
+    question = Lateness(Case.of(costly, everyone=True), 1, Budget(Limits()), 0, "HiGHS")
+    assert question.enough({0: (1,)}) is None
+    found = feasible_together(costly)
+    assert found.status is Status.INFEASIBLE and WORDS.match(found.reason) is None
+
+
 def test_an_order_that_is_not_found_leaves_what_is_enough(monkeypatch):
     question = Lateness(Case.of(EITHER, everyone=True), 1, Budget(Limits()), 0, "HiGHS")
     loose = question.enough({0: (1,)})

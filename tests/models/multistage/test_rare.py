@@ -14,7 +14,11 @@ from dlopt.models.multistage.feasibility import Feasibility
 from dlopt.models.multistage.methods import bound_fluid, exact_plan
 from dlopt.models.multistage.order import OrderModel
 from dlopt.models.multistage.search import Search
+from dlopt.models.multistage.sequence import Part, plan_of
+from dlopt.models.multistage.stage_order import order_filled
 from dlopt.models.multistage.structured import one_task
+from dlopt.models.multistage.timetable import Timetable
+from dlopt.problems.multistage import violations
 from dlopt.result import Limits, Status
 from tests.models.multistage.around import around
 from tests.models.multistage.test_methods import CROWD, EITHER
@@ -76,6 +80,26 @@ def test_chunks_that_cannot_meet(instance):
     assert exact_plan(instance).value == len(instance.tasks) + len(instance.reservations)
 
 
+def test_reservations_that_want_the_channel_at_once_bar_each_other():
+    """On different nodes; the task has room behind them."""
+    both = around(2, 1, 1, (0, 2, 9), held=((0, 1, 2, 3, (0,)), (0, 1, 2, 3, (1,))))
+    found = stated(both).solve(Limits(), "HiGHS", 0)
+    assert (found.accepted, len(found.grants)) == ((0,), 1)
+    assert exact_plan(both).value == 2
+
+
+def test_what_is_sent_in_no_time_is_sent_while_the_channel_is_reserved():
+    """Node 0 has work to do until 2, and the channel is reserved until then."""
+    held = ((0, 0, 2, 3, (1,)),)
+    instance = around(2, 0, 1, (0, 2, 2), held=held)
+    found = stated(instance).solve(Limits(), "HiGHS", 0)
+    assert (found.accepted, found.grants) == ((0,), {0: (1,)})
+    plan = exact_plan(instance).solution
+    assert violations(instance, plan) == ()
+    assert [(chunk.node, chunk.transmission_start) for chunk in plan.chunks] == [(0, 0)]
+    assert exact_plan(around(2, 1, 1, (0, 1, 2), held=held)).value == 1
+
+
 def test_an_order_program_without_a_solution_proves_the_plan_best(monkeypatch):
     outcome = replace(NOTHING, status=Status.INFEASIBLE)
     found = order.Found((), {}, (), outcome)
@@ -110,6 +134,27 @@ def test_a_stage_of_which_nothing_is_told(monkeypatch):
 def test_an_order_without_a_solution_has_no_chunks(monkeypatch):
     monkeypatch.setattr(stage_order, "optimise", lambda *_, **__: NOTHING)
     assert structured_capacity(TWO_STAGES).load == 0
+
+
+@pytest.mark.parametrize(
+    ("order", "sent"), [([0, 1], [(0, 2, 0)]), ([1, 0], [(1, 1, 0), (0, 1, 1)])]
+)
+def test_an_order_in_which_a_chunk_does_more_harm_than_good(order, sent):
+    """Node 1 is taken at 2, when the channel is; what it could do in the end costs node 0 more."""
+    timetable = Timetable.of(around(2, 1, 1, (0, 9, 9), held=((0, 2, 4, 9, (1,)),)))
+    stream, stage = timetable.case.stream, timetable.stages()[0]
+    chunks = order_filled(stream, stage, order)
+    assert [
+        (node, load * stream.load_unit, stream.instant_back(start)) for node, load, start in chunks
+    ] == sent
+
+
+def test_an_order_for_which_there_is_no_room_has_no_plan():
+    """The chunk behind the reservation is sent first, and the one in front of it after that."""
+    case = Case.of(around(1, 1, 1, (0, 2, 6), held=((0, 2, 4, 4, (0,)),)))
+    front, behind = Part(0, 0, 0), Part(0, 0, 1)
+    assert plan_of(case, [front, behind], [0], {0: (0,)}, Limits(), 0) is not None
+    assert plan_of(case, [behind, front], [0], {0: (0,)}, Limits(), 0) is None
 
 
 def test_a_stage_in_which_set_up_takes_all_the_time():

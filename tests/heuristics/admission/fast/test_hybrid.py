@@ -1,5 +1,7 @@
 """HYBRID: the sides change at any moment, and every promise is kept."""
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,9 +12,9 @@ from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.cores import core_of
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
-from dlopt.problems.admission import Instance, Task, violations
+from dlopt.problems.admission import Chunk, Instance, Task, violations
 from dlopt.problems.cluster import Cluster
-from tests.heuristics.admission.fast.cores import core, costs, decided, streams, waiting
+from tests.heuristics.admission.fast.cores import core, costs, decided, streams
 from tests.heuristics.admission.fast.test_soundness import burst, instance_of
 
 
@@ -63,13 +65,19 @@ def test_a_long_stream_switches_often(compiled):
 
 
 def test_what_the_fast_test_cannot_keep_stays_planned():
-    """A plan for two tasks is tight, and what nodes are certain to do is less."""
-    tasks = [(0, 4, 20), (0, 2, 4), (0, 1, 20)]
-    made = core(Hybrid(1), 2, 1, 1, ready=[0, 3])
-    said = decided(made, tasks)
-    assert said[0] is None
-    for number, task in enumerate(tasks[1:], start=5):
-        made.offer(waiting(number, *task))
+    """By 4 a plan does (3 + 1) / 2; what nodes are certain to do is (3 + 1/2) / 2."""
+    ready, tight = [1, 3], (0, 2, 4)
+    assert decided(core("r2", 2, 1, 1, ready), [tight]) != [None]
+    made = core(Hybrid(1), 2, 1, 1, ready)
+    said = decided(made, [tight, (0, 1, 20), (0, 1, 4)])
+    assert said[:2] == [None, None] and said[2].task.id == "t2"
+    assert not made.fast
+    assert [chunk for chunk in made.chunks() if chunk.task == "t0"] == [
+        Chunk("t0", 0, Fraction(3, 2), 1, Fraction(5, 2), Fraction(5, 2), 4),
+        Chunk("t0", 1, Fraction(1, 2), 3, Fraction(7, 2), Fraction(7, 2), 4),
+    ]
+    assert [span.task.id for span in made.served()] == ["t0", "t1"]
+    assert next(made.served())[1:] == (1, 4)
     assert made.lost() == []
 
 

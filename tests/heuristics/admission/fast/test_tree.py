@@ -112,6 +112,23 @@ def test_the_blocks_are_the_lists(size, drawn):
         run(Blocks(), drawn, float)
 
 
+@pytest.mark.parametrize(("store", "number"), [(Tree, Fraction), (Blocks, float)])
+def test_more_tasks_than_a_leaf_and_an_answer_hold(store, number):
+    """Task k brings work 1 and is due at 10 + k: a debt of 9 is not too much for any of them."""
+    made, entries = store(), []
+    for k in range(100):
+        task = waiting(k, 0, 1, 10 + k, number)
+        entries.append(Entry(task, task.load))
+    for k in range(100):
+        entry = entries[k * 37 % 100]
+        made.insert(entry, entry.task.deadline)
+    assert list(made) == entries
+    assert list(made.beyond((number(0), 0), number(9))) == []
+    everything = list(made.beyond((number(0), 0), number(10)))
+    assert everything == [(entry, k + 1) for k, entry in enumerate(entries)]
+    assert list(made.beyond(entries[30].task.key, number(10))) == everything[30:]
+
+
 def test_blocks_grow_and_shrink():
     blocks, plain = Blocks(), Plain()
     for number in range(9000):
