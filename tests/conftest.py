@@ -1,7 +1,8 @@
-"""Hypothesis profiles: derandomised and bounded by default, heavy on demand."""
+"""Hypothesis: derandomised and bounded by default, heavy on demand; what it drives is marked."""
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -18,3 +19,11 @@ settings.register_profile(
     "heavy", max_examples=3000, deadline=None, print_blob=True, suppress_health_check=QUIET
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark every test that hypothesis drives, so that none is forgotten, before `-m` selects."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("property")

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, smallest
 from dlopt.problems.cluster import Cluster
 
-pytestmark = pytest.mark.property
-
 costs = st.tuples(st.integers(0, 5), st.integers(0, 9)).filter(lambda c: sum(c) > 0)
 setups = st.tuples(st.integers(0, 3), st.integers(0, 3))
 loads = st.builds(Fraction, st.integers(1, 40), st.integers(1, 3))

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +16,6 @@ from dlopt.result import Limits, Status
 from tests import oracles
 from tests.strategies import iit
 
-pytestmark = pytest.mark.property
 FEW = settings(max_examples=25)
 
 
