@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from collections.abc import Sequence
+from dataclasses import fields
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 
-from dlopt.arithmetic import shown
-from dlopt.cli.console import Exit, err, out, print_json
+from dlopt.cli import grid_pictures, grid_words
+from dlopt.cli.bars import bar, processors
+from dlopt.cli.console import Exit, err, print_json
 from dlopt.cli.making import number
-from dlopt.cli.options import AsJson, Picture, Seed, Settings, TimeLimit, pairs, writable
+from dlopt.cli.options import (
+    AsJson,
+    Picture,
+    Seed,
+    Settings,
+    TimeLimit,
+    drawable,
+    pairs,
+    writable,
+)
 from dlopt.errors import NotApplicableError
-from dlopt.problems.records import plain
 from dlopt.result import Limits
 
 if TYPE_CHECKING:
-    from dlopt.simulation.grid import GridRun, Outcome
-    from dlopt.simulation.grid.optimum import Standing
-    from dlopt.simulation.grid.sweep import Case, Row
-
-_SWEPT = ("variant", "tasks", "interval", "failure_rate", "queue_size")
-_NO_EDGE = 1000
-_MEASURES = ("met_ratio", "response", "external", "internal", "utilization", "resent")
+    from dlopt.problems.dag import Instance, Outage
+    from dlopt.simulation.grid import GridRun
+    from dlopt.simulation.grid.sweep import Case
 
 
 def _several(option: str, metavar: str, text: str) -> Any:
@@ -91,8 +91,32 @@ def grid(
         str, typer.Option("--objective", metavar="O", help="Of --optimum.")
     ] = "makespan",
     time_limit: TimeLimit = None,
+    failures: Annotated[
+        Path | None,
+        typer.Option(
+            "--failures",
+            metavar="FILE",
+            help='Machines that fail besides: [{"machine": 0, "begin": 5, "until": 9}, ...]; '
+            "without until for ever (one simulation).",
+        ),
+    ] = None,
+    period: Annotated[
+        float, typer.Option("--period", metavar="T", help="Over which --over-time measures.")
+    ] = 3600.0,
     window: Annotated[
         str | None, typer.Option("--window", metavar="T,T", help="What --plot draws.")
+    ] = None,
+    lans: Annotated[
+        str | None, typer.Option("--lans", metavar="N,N", help="Which LANs are drawn; 0-based.")
+    ] = None,
+    over_time: Annotated[
+        Path | None,
+        typer.Option(
+            "--over-time",
+            metavar="FILE",
+            callback=drawable,
+            help="Draw measures over time, of LANs, to .svg, .png or .pdf (one simulation).",
+        ),
     ] = None,
     plot_to: Picture = None,
     as_json: AsJson = False,
@@ -103,6 +127,8 @@ def grid(
     takes lans, nodes, kappa, bidders, gateways. With --plot, one simulation is drawn as a Gantt
     chart, several as curves. Needs SimPy (pip install 'dlopt[sim]').
     """
+    from dlopt.simulation.grid import read_failures
+
     swept = {
         "variant": variants,
         "tasks": tasks,
@@ -113,18 +139,35 @@ def grid(
     if file is not None and (topology is not None or seeds != 1):
         raise NotApplicableError("--file does not go with --topology or --seeds")
     cases = _cases(swept, topology, pairs(settings), range(seed, seed + seeds))
-    one = file is not None or (len(cases) == 1 and rows_to is None)
-    if not one:
-        for name, given in (("check", check), ("optimum", optimum), ("window", window)):
+    only = {
+        "check": check,
+        "optimum": optimum,
+        "failures": failures,
+        "window": window,
+        "lans": lans,
+        "over-time": over_time,
+    }
+    if file is None and (len(cases) > 1 or rows_to is not None):
+        for name, given in only.items():
             if given:
                 raise NotApplicableError(f"--{name} is for one simulation, without --rows")
         _many(cases, processes, rows_to, plot_to, as_json)
         return
     if rows_to is not None:
         raise NotApplicableError("--rows does not go with --file")
-    shown_in = _window(window)
-    needs_trace = check or optimum is not None or plot_to is not None
-    run = cases[0].run(keep_trace=needs_trace) if file is None else _of_file(file, cases, swept)
+    if (window is not None or lans is not None) and plot_to is over_time is None:
+        raise NotApplicableError("--window and --lans are of what --plot or --over-time draws")
+    drawn = grid_pictures.Drawn(plot_to, over_time, _window(window), _lans(lans))
+    instance = None if file is None else _read(file, cases, swept)
+    drawn.check(cases[0], instance)
+    run = _run(
+        cases[0],
+        instance,
+        () if failures is None else read_failures(failures),
+        period,
+        trace=check or optimum is not None or plot_to is not None,
+        given_rate=failure_rates is not None,
+    )
     standing = None
     if optimum is not None:
         from dlopt.simulation.grid.optimum import beside_optimum
@@ -133,15 +176,13 @@ def grid(
         standing = beside_optimum(run, objective=objective, method=optimum, limits=limits)
     broken = run.check() if check else ()
     if as_json:
-        data = _data(run.outcome) | ({"violations": plain_all(broken)} if check else {})
-        print_json(data if standing is None else data | {"optimum": plain_all([standing])[0]})
+        data = grid_words.data_of(run.outcome)
+        data |= {"violations": grid_words.plain_all(broken)} if check else {}
+        data |= {} if standing is None else {"optimum": grid_words.plain_all([standing])[0]}
+        print_json(data)
     else:
-        _tell(run.outcome, standing)
-    if plot_to is not None:
-        from dlopt.plotting.grid import plot_trace
-
-        assert run.instance is not None and run.trace is not None
-        plot_trace(run.instance, run.trace, plot_to, window=shown_in)
+        grid_words.tell(run.outcome, standing)
+    drawn.draw(run)
     for violation in broken[:20]:
         err.print(str(violation), markup=False)
     if check:
@@ -163,7 +204,9 @@ def _cases(
     if not seeds:
         raise NotApplicableError(f"--seeds must be positive, got {len(seeds)}")
     settable = [
-        item.name for item in fields(Case) if item.name not in (*_SWEPT, "topology", "seed")
+        item.name
+        for item in fields(Case)
+        if item.name not in (*grid_words.SWEPT, "topology", "seed")
     ]
     for name in given:
         if name not in settable:
@@ -173,7 +216,7 @@ def _cases(
     if topology is not None:
         base["topology"] = topology
     values = []
-    for name in _SWEPT:
+    for name in grid_words.SWEPT:
         text = swept[name]
         listed = [getattr(Case(), name)] if text is None else _listed(name, text)
         values.append([(name, value) for value in listed])
@@ -194,76 +237,43 @@ def _listed(name: str, text: str) -> list[Any]:
     return words if name == "variant" else [number(word) for word in words]
 
 
-def _of_file(file: Path, cases: Sequence[Case], swept: dict[str, str | None]) -> GridRun:
-    from dlopt import io
-    from dlopt.problems.dag import Instance
-    from dlopt.simulation.grid import Hazards, Policy, simulate_grid, variant
-
-    if len(cases) > 1 or swept["tasks"] or swept["interval"]:
-        raise NotApplicableError("--file is one simulation of the tasks that stand there")
-    case, instance = cases[0], io.read(file)
-    if not isinstance(instance, Instance):
-        raise NotApplicableError(f"{file}: dag is simulated on a grid, not {instance.problem}")
-    rate = case.failure_rate if swept["failure_rate"] is not None else 0
-    return simulate_grid(
-        instance,
-        policy=variant(case.variant, Policy(queue_size=case.queue_size, bidders=case.bidders)),
-        hazards=Hazards(failure_rate=rate),
-        seed=case.seed,
-        exact_numbers=instance.exact,
-    )
-
-
 # one --------------------------------------------------------------------------------------------
 
 
-def _tell(outcome: Outcome, standing: Standing | None) -> None:
-    lines = [
-        f"{outcome.returned} of {outcome.tasks} tasks came home, {outcome.met} by their deadlines",
-        f"mean response {_number(outcome.response)}, {outcome.remote} ran in another LAN",
-        f"traffic between LANs {outcome.external:.6g}, within {outcome.internal:.6g}",
-        f"utilization {_number(outcome.utilization)}, {outcome.sent} subtasks sent, "
-        f"{outcome.resent} of them again",
-        f"{outcome.failures} failures, {outcome.traps} nodes presumed dead, "
-        f"{outcome.false_alarms} of them up",
-        f"{outcome.events} events in {outcome.seconds:.3g} s",
-    ]
-    for line in lines:
-        out.print(line, markup=False, soft_wrap=True)
-    if standing is not None:
-        text = f"{standing.objective}: simulated {_value(standing.simulated)}"
-        text += f", {standing.method} {_value(standing.value)}, bound {_value(standing.bound)}"
-        out.print(f"{text} ({standing.status})", markup=False, soft_wrap=True)
-    stuck = [fate for fate in outcome.fates if fate.reason]
-    for fate in stuck[:20]:
-        out.print(f"{fate.id} never came home: {fate.reason}", markup=False, soft_wrap=True)
-    if len(stuck) > 20:
-        out.print(f"and {len(stuck) - 20} more", markup=False)
+def _read(file: Path, cases: Sequence[Case], swept: dict[str, str | None]) -> Instance:
+    from dlopt import io
+    from dlopt.problems.dag import Instance
+
+    if len(cases) > 1 or swept["tasks"] or swept["interval"]:
+        raise NotApplicableError("--file is one simulation of the tasks that stand there")
+    instance = io.read(file)
+    if not isinstance(instance, Instance):
+        raise NotApplicableError(f"{file}: dag is simulated on a grid, not {instance.problem}")
+    return instance
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+def _run(
+    case: Case,
+    instance: Instance | None,
+    failures: tuple[Outage, ...],
+    period: float,
+    *,
+    trace: bool,
+    given_rate: bool,
+) -> GridRun:
+    """Simulate a case, or an instance, whose machines fail only if it is asked for."""
+    from dlopt.simulation.grid import Hazards, Policy, simulate_grid, variant
 
-
-def _value(value: Any) -> str:
-    parts = value if isinstance(value, tuple) else (value,)
-    return ", ".join(shown(part) for part in parts)
-
-
-def _data(outcome: Outcome) -> dict[str, Any]:
-    data = asdict(replace(outcome, lans=(), periods=()))
-    data["lans"] = [tally.to_data() for tally in outcome.lans]
-    data["periods"] = [{"begin": at, **tally.to_data()} for at, tally in outcome.periods]
-    return data
-
-
-def plain_all(items: Sequence[Any]) -> list[Any]:
-    """Return dataclasses as plain data that JSON can hold."""
-    return [{key: plain(value) for key, value in _fields(item).items()} for item in items]
-
-
-def _fields(item: Any) -> dict[str, Any]:
-    return {one.name: getattr(item, one.name) for one in fields(item)}
+    if instance is None:
+        return case.run(keep_trace=trace, period=period, failures=failures)
+    return simulate_grid(
+        instance,
+        policy=variant(case.variant, Policy(queue_size=case.queue_size, bidders=case.bidders)),
+        hazards=Hazards(case.failure_rate if given_rate else 0, failures=failures),
+        seed=case.seed,
+        exact_numbers=instance.exact,
+        period=period,
+    )
 
 
 def _window(text: str | None) -> tuple[float, float] | None:
@@ -273,6 +283,15 @@ def _window(text: str | None) -> tuple[float, float] | None:
     if len(found) != 2 or any(isinstance(value, str) for value in found):
         raise NotApplicableError(f"--window takes two instants, not {text!r}")
     return float(found[0]), float(found[1])
+
+
+def _lans(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    found = [number(word) for word in text.split(",") if word.strip()]
+    if not found or any(not isinstance(value, int) or value < 0 for value in found):
+        raise NotApplicableError(f"--lans takes numbers of LANs, not {text!r}")
+    return tuple(int(value) for value in found)
 
 
 # many -------------------------------------------------------------------------------------------
@@ -287,118 +306,21 @@ def _many(
 ) -> None:
     from dlopt.simulation.grid.sweep import sweep
 
-    with _bar() as progress:
-        rows = sweep(
-            cases,
-            processes=_processors() if processes is None else processes,
-            path=path,
-            progress=progress,
-        )
+    try:
+        with bar() as progress:
+            rows = sweep(
+                cases,
+                processes=processors() if processes is None else processes,
+                path=path,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        if path is not None:
+            err.print(f"{path} has the rows so far; the same command goes on", markup=False)
+        raise
     if as_json:
         print_json({"rows": [row.to_data() for row in rows]})
     else:
-        table = _table(rows)
-        if not out.is_terminal:  # a file has no edge
-            options = out.options.update(max_width=_NO_EDGE)
-            out.width = max(out.width, out.measure(table, options=options).maximum)
-        out.print(table)
+        grid_words.print_table(rows)
     if plot_to is not None:
-        _draw(rows, plot_to)
-
-
-def _groups(rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
-    """Return the rows of each combination, one a seed."""
-    found: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(tuple(getattr(row.case, name) for name in _SWEPT), []).append(row)
-    return found
-
-
-def _mean(rows: Sequence[Row], measure: str) -> tuple[float, float | None] | None:
-    from dlopt.simulation.many import estimate
-
-    values = [getattr(row, measure) for row in rows]
-    known = [float(value) for value in values if value is not None]
-    return estimate(known) if known else None
-
-
-def _table(rows: Sequence[Row]) -> Table:
-    """Return a row a combination; what is the same in all stands in the title."""
-    groups = _groups(rows)
-    differ = [at for at, _ in enumerate(_SWEPT) if len({key[at] for key in groups}) > 1]
-    first = next(iter(groups))
-    told = [f"{_SWEPT[at]} {first[at]}" for at in range(len(_SWEPT)) if at not in differ]
-    seeds = len({row.case.seed for row in rows})
-    told.append(f"{seeds} seed{'s' * (seeds > 1)}")
-    title = ", ".join(told).replace("_", " ")
-    table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
-    for name in (*(_SWEPT[at] for at in differ), *_MEASURES):
-        left = name == "variant"
-        head = name.replace("_", " ")
-        table.add_column(head, justify="left" if left else "right", no_wrap=True)
-    for key, group in groups.items():
-        cells = [_cell(_mean(group, measure)) for measure in _MEASURES]
-        table.add_row(*(str(key[at]) for at in differ), *cells)
-    return table
-
-
-def _cell(found: tuple[float, float | None] | None) -> str:
-    if found is None:
-        return "-"
-    mean, half = found
-    return f"{mean:.4g}" if half is None else f"{mean:.4g} ± {half:.2g}"
-
-
-def _draw(rows: Sequence[Row], path: Path) -> None:
-    """Draw measures over the queue size, or over whatever else is swept; a curve a rest."""
-    from dlopt.plotting.curves import Curve, Spot, plot_curves
-
-    groups = _groups(rows)
-    differ = [at for at, _ in enumerate(_SWEPT) if len({key[at] for key in groups}) > 1]
-    numeric = [at for at in differ if _SWEPT[at] != "variant"]
-    axis = numeric[-1] if numeric else _SWEPT.index("queue_size")
-    panels = []
-    for measure in ("met_ratio", "response", "external", "internal"):
-        curves: dict[str, list[Spot]] = {}
-        for key, group in sorted(groups.items(), key=lambda item: float(item[0][axis])):
-            rest = [at for at in differ if at != axis]
-            name = ", ".join(f"{_SWEPT[at]} {key[at]}".replace("_", " ") for at in rest)
-            found = _mean(group, measure)
-            if found is not None:
-                spot = Spot(float(key[axis]), found[0], found[1])
-                curves.setdefault(name or "all", []).append(spot)
-        drawn = tuple(Curve(name, tuple(spots)) for name, spots in curves.items())
-        panels.append((measure.replace("_", " "), drawn))
-    seeds = len({row.case.seed for row in rows})
-    plot_curves(
-        panels,
-        path,
-        title="grid of LANs",
-        note=f"{seeds} seed{'s' * (seeds > 1)}",
-        axis=_SWEPT[axis].replace("_", " "),
-    )
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # pragma: no cover - not on Linux
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int], None] | None]:
-    """Give what shows progress on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns: Sequence[Any] = (
-        TextColumn("simulating"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("")
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        grid_pictures.draw_rows(rows, plot_to)

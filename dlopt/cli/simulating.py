@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dlopt.cli import outcome_tables, pictures
+from dlopt.cli.bars import bar, processors
 from dlopt.cli.console import Exit, err, out, print_json
 from dlopt.cli.feedback import WithFeedback, feedback
 from dlopt.cli.grid import grid
@@ -34,7 +32,6 @@ app.command()(feedback)
 app.command()(grid)
 
 _NO_EDGE = 1000
-_Progress = Callable[[int, int], None]
 
 
 @app.command()
@@ -129,13 +126,13 @@ def cluster(
         if seeds is not None and seeds < 1:
             raise NotApplicableError(f"--seeds must be positive, got {seeds}")
         wanted = range(seed, seed + (10 if seeds is None else seeds))
-        with _bar() as progress:
+        with bar() as progress:
             points = simulate_many(
                 workload,
                 names,
                 loads=_loads(load, loads),
                 seeds=wanted,
-                processes=_processors() if processes is None else processes,
+                processes=processors() if processes is None else processes,
                 check=check,
                 progress=progress,
                 parameters=parameters,
@@ -249,23 +246,3 @@ def _loads(load: str | None, loads: str | None) -> list[float] | None:
 
 def _listed(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # pragma: no cover - not on Linux
-
-
-@contextmanager
-def _bar() -> Iterator[_Progress | None]:
-    """Give what shows progress on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("")
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dlopt import plotting
 from dlopt.errors import NotApplicableError
-from dlopt.problems.dag import Instance
-from dlopt.problems.dag.trace import Outage, Run, Trace
+from dlopt.problems.dag import Instance, Machine, Outage, Run, Trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,7 +62,7 @@ def plot_trace(
     Examples
     --------
     >>> from dlopt.problems.dag import Graph, Lan, Machine, Network, Task
-    >>> from dlopt.problems.dag.trace import Course
+    >>> from dlopt.problems.dag import Course
     >>> network = Network("scheduler", "counted", lans=(Lan("l"),))
     >>> graph = Graph("g", (Task("t", 1),), lan=0)
     >>> one = Instance((Machine("m", lan=0),), (graph,), network)
@@ -72,28 +71,37 @@ def plot_trace(
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['m']
     """
-    shown = _shown(instance, lans)
+    rows = shown(instance.machines, len(instance.network.lans), lans)
     span = window or _span(instance, trace)
     if not span[0] < span[1]:
         raise NotApplicableError(f"a window must have a length, got {span[0]:g} to {span[1]:g}")
-    return plotting.drawn(lambda: _figure(instance, trace, shown, span, title, note), path)
+    return plotting.drawn(lambda: _figure(instance, trace, rows, span, title, note), path)
 
 
-def _shown(instance: Instance, lans: tuple[int, ...] | None) -> list[int]:
-    """Return the machines that are drawn, LAN by LAN."""
-    known = len(instance.network.lans)
+def shown(machines: Sequence[Machine], known: int, lans: tuple[int, ...] | None) -> list[int]:
+    """Return the machines that are drawn, LAN by LAN.
+
+    Parameters
+    ----------
+    machines : sequence of Machine
+    known : int
+        How many LANs there are.
+    lans : tuple of int, optional
+        By default all.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such LAN, or the machines are none or too many.
+    """
     for lan in lans or ():
         if not 0 <= lan < known:
             raise NotApplicableError(f"no LAN {lan}: they are numbered 0 to {known - 1}")
-    found = [
-        index
-        for index, machine in enumerate(instance.machines)
-        if lans is None or machine.lan in lans
-    ]
+    found = [index for index, machine in enumerate(machines) if lans is None or machine.lan in lans]
     if not found or len(found) > MOST_MACHINES:
         text = f"1 to {MOST_MACHINES} machines are drawn, not {len(found)}"
         raise NotApplicableError(f"{text}: choose LANs")
-    return sorted(found, key=lambda index: (instance.machines[index].lan or 0, index))
+    return sorted(found, key=lambda index: (machines[index].lan or 0, index))
 
 
 def _span(instance: Instance, trace: Trace) -> tuple[float, float]:
@@ -106,7 +114,7 @@ def _span(instance: Instance, trace: Trace) -> tuple[float, float]:
 def _figure(
     instance: Instance,
     trace: Trace,
-    shown: list[int],
+    machines: list[int],
     span: tuple[float, float],
     title: str | None,
     note: str,
@@ -126,8 +134,8 @@ def _figure(
         clean,
     )
 
-    rows = {machine: row for row, machine in enumerate(shown)}
-    chart = Gantt([Row(clean(instance.machines[machine].id, 16)) for machine in shown], span)
+    rows = {machine: row for row, machine in enumerate(machines)}
+    chart = Gantt([Row(clean(instance.machines[machine].id, 16)) for machine in machines], span)
     named = len(trace.runs) <= 2000
 
     def runs(cut: bool) -> Iterator[Bar]:

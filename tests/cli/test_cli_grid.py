@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from dlopt.generation import generate
 from dlopt.io import write
 from dlopt.simulation.grid import TOPOLOGIES, write_grid
 from tests.cli.conftest import THREE, Command, file_of
+from tests.cli.test_cli_process import PATIENCE, start
 
 SMALL = ("simulate", "grid", "--set", "lans=2", "--set", "nodes=3", "--set", "kappa=20")
 
@@ -75,6 +78,57 @@ def test_a_grid_from_a_file(dlopt: Command, tmp_path: Path) -> None:
     assert done.out.startswith("2 of 2 tasks came home")
 
 
+def test_measures_over_time_are_drawn(dlopt: Command, tmp_path: Path) -> None:
+    few, many, some = (tmp_path / f"{name}.svg" for name in ("few", "many", "some"))
+    flags = ("--tasks", "6", "--period", "1000")
+    dlopt(*SMALL, *flags, "--over-time", str(few))
+    text = few.read_text()
+    for words in ("all LANs", "LAN 0", "LAN 1", "utilization", "deadlines met", "the 1000 from"):
+        assert words in text
+    wide = ("simulate", "grid", "--set", "lans=8", "--set", "nodes=2", "--tasks", "6")
+    dlopt(*wide, "--over-time", str(many))
+    assert "least of a LAN" in many.read_text() and "LAN 1" not in many.read_text()
+    dlopt(*wide, "--over-time", str(some), "--lans", "3,5")
+    assert "LAN 5" in some.read_text() and "least of a LAN" not in some.read_text()
+    alone = ("simulate", "grid", "--set", "lans=1", "--set", "nodes=2", "--tasks", "2")
+    dlopt(*alone, "--over-time", str(few))
+    assert "LAN 0" not in few.read_text()
+
+
+def test_a_gantt_of_some_lans_in_a_window(dlopt: Command, tmp_path: Path) -> None:
+    picture = tmp_path / "grid.svg"
+    flags = ("--tasks", "4", "--lans", "1", "--window", "0,4000")
+    dlopt(*SMALL, *flags, "--plot", str(picture))
+    assert "lan1.0" in picture.read_text() and "lan0.0" not in picture.read_text()
+
+
+def test_machines_that_fail_are_read_from_a_file(dlopt: Command, tmp_path: Path) -> None:
+    path = tmp_path / "failures.json"
+    path.write_text('[{"machine": 0, "begin": 0}, {"machine": 1, "begin": 0.5}]')
+    alone = ("simulate", "grid", "--set", "lans=1", "--set", "nodes=2", "--tasks", "2")
+    done = dlopt(*alone, "--failures", str(path), "--check")
+    assert done.out.startswith("0 of 2 tasks came home")
+    assert "t0 is ready and waits for a node of LAN 0: 2 of 2 presumed dead" in done.out
+    path.write_text('[{"machine": -1, "begin": 0}, {"begin": 1}]')
+    done = dlopt(*alone, "--failures", str(path), code=2)
+    assert "failures[0].machine" in done.err and "failures[1].machine: is missing" in done.err
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_interrupt_keeps_the_rows(processes: int, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    work = ("--tasks", "3,40000", "--processes", str(processes))
+    running = start("simulate", "grid", "--set", "lans=2", *work, "--rows", str(rows))
+    give_up = time.monotonic() + PATIENCE
+    while not (rows.exists() and rows.read_text()) and time.monotonic() < give_up:
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=PATIENCE)
+    told = f"{rows} has the rows so far; the same command goes on\ninterrupted\n"
+    assert (running.returncode, out, err) == (130, "", told)
+    assert rows.read_text().endswith("}\n")
+
+
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
@@ -89,6 +143,14 @@ def test_a_grid_from_a_file(dlopt: Command, tmp_path: Path) -> None:
         (("--topology", "none.json"), "cannot be read"),
         (("--seeds", "2", "--check"), "--check is for one simulation"),
         (("--window", "1", "--plot", "x.svg", "--tasks", "1"), "--window takes two instants"),
+        (("--lans", "0", "--tasks", "1"), "are of what --plot or --over-time draws"),
+        (("--lans", "-1", "--plot", "x.svg"), "--lans takes numbers of LANs, not '-1'"),
+        (("--lans", "100", "--plot", "x.svg"), "no LAN 100: they are numbered 0 to 99"),
+        (("--lans", "100", "--over-time", "x.svg"), "no LAN 100: they are numbered 0 to 99"),
+        (("--plot", "x.svg"), "1 to 400 machines are drawn, not 1000: choose LANs"),
+        (("--over-time", "x.txt"), "cannot draw to x.txt"),
+        (("--over-time", "x.svg", "--seeds", "2"), "--over-time is for one simulation"),
+        (("--failures", "none.json"), "none.json: cannot be read"),
         (("--file", "x.json", "--seeds", "2"), "--file does not go with"),
         (("--file", "x.json", "--tasks", "2"), "--file is one simulation"),
         (("--file", "x.json", "--rows", "r.jsonl"), "--rows does not go with --file"),

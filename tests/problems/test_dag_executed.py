@@ -49,6 +49,10 @@ FIRST = Run(0, 0, 1, 11, "done", 12, 14, 16, 16)
 SECOND = Run(0, 1, 0, 17, "done", 20, 23, 27, 27)
 HOME = Course(0, 0, 10, 11, 27)
 GOOD = Trace((HOME,), (FIRST, SECOND))
+WAITED = Trace(
+    (replace(HOME, returned=28),),
+    (Run(0, 0, 1, 11, "done", 13, 15, 17, 17), Run(0, 1, 0, 18, "done", 21, 24, 28, 28)),
+)
 LOST = Run(0, 0, 1, 11, "lost", 12, 13, None, 15)
 AGAIN = Run(0, 0, 1, 15, "done", 16, 18, 20, 20)
 LATER = Run(0, 1, 0, 20, "done", 23, 26, 30, 30)
@@ -63,6 +67,10 @@ def kinds(instance: Instance, trace: Trace, **options: Any) -> set[str]:
 def test_a_good_trace_has_no_violation() -> None:
     assert violations_executed(ONE, GOOD, queue_size=1) == ()
     assert violations_executed(ONE, FAILED, queue_size=1, failures=(DOWN,)) == ()
+    assert violations_executed(ONE, WAITED) == ()
+    for outage in (Outage(1, 11, 12), Outage(1, 13, 13)):  # it came, and ran, just after
+        waited = replace(WAITED, down=(outage,))
+        assert (violations_executed(ONE, waited) == ()) is (outage.until == 12)
     assert violations(ONE, plan_of(GOOD)) == () == violations(ONE, plan_of(FAILED))
 
 
@@ -176,6 +184,54 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
         ),
     ),
     "for ever": ({"starts-on-presumed-dead"}, failed(presumed=(Outage(1, 15),))),
+    "waits in a failure": ({"failure-survived"}, replace(WAITED, down=(Outage(1, F(25, 2), 13),))),
+    "comes in a failure": ({"failure-survived"}, replace(WAITED, down=(Outage(1, 11, 13),))),
+    "not pulled back": (
+        {"not-pulled-back", "presumed-without-cause"},
+        failed(presumed=(Outage(1, 17, 17),)),
+    ),
+    "never pulled back": (
+        {"not-pulled-back", "presumed-without-cause"},
+        with_runs(
+            Run(0, 0, 1, 11, "unfinished", 12),
+            trace=Trace(
+                (replace(HOME, returned=None, reason="stopped"),), (), (), (Outage(1, 15),)
+            ),
+        ),
+    ),
+    "sent though done": (
+        {"sent-though-done"},
+        with_runs(FIRST, Run(0, 0, 1, 19, "ignored", 20, 22, 24, 24), SECOND),
+    ),
+    "ignored though first": (
+        {"dropped-needlessly"},
+        with_runs(
+            replace(FIRST, fate="ignored"),
+            Run(0, 0, 1, 16, "done", 17, 19, 21, 21),
+            replace(SECOND, sent=21, start=24, end=27, known=31, freed=31),
+            trace=with_course(returned=31),
+        ),
+    ),
+    "withdrawn before the other was done": (
+        {"dropped-needlessly"},
+        with_runs(
+            Run(0, 0, 1, 11, "withdrawn", 12, 13, None, 14),
+            Run(0, 0, 1, 16, "done", 17, 19, 21, 21),
+            replace(SECOND, sent=21, start=24, end=27, known=31, freed=31),
+            trace=with_course(returned=31),
+        ),
+    ),
+    "pulled back without cause": (
+        {"pulled-back-without-cause"},
+        failed(runs=(Run(0, 0, 1, 11, "pulled-back", freed=14), AGAIN, LATER), presumed=()),
+    ),
+    "pulled back too late": (
+        {"pulled-back-without-cause", "presumed-without-cause", "not-pulled-back"},
+        failed(
+            runs=(Run(0, 0, 1, 11, "pulled-back", freed=14), AGAIN, LATER),
+            presumed=(Outage(1, 12, 13),),
+        ),
+    ),
 }
 
 
@@ -302,19 +358,43 @@ def test_slowdown_and_tolerance_allow_what_they_say() -> None:
 def test_what_is_given_up_is_explained() -> None:
     unfinished = Run(0, 0, 1, 11, "unfinished", 12)
     withdrawn = Run(0, 0, 1, 11, "withdrawn", 12, 13, None, 13)
+    course = replace(HOME, returned=None, reason="stopped")
     for run in (
         unfinished,
         withdrawn,
         replace(withdrawn, start=None, end=None),
-        replace(withdrawn, fate="pulled-back", start=None, end=None),
         replace(FIRST, fate="ignored"),
     ):
-        course = replace(HOME, returned=None, reason="stopped")
         assert kinds(ONE, Trace((course,), (run,))) == set()
-    assert kinds(
-        ONE,
-        Trace((replace(HOME, returned=None, reason="stopped"),), (unfinished,), (Outage(1, 13),)),
-    ) == {"failure-survived"}
+    back = replace(withdrawn, fate="pulled-back", start=None, end=None)
+    for presumed in (Outage(1, 13), Outage(1, 13, 13), Outage(1, 13, 14)):
+        assert kinds(ONE, Trace((course,), (back,), (), (presumed,))) == set()
+    assert kinds(ONE, Trace((course,), (unfinished,), (Outage(1, 13),))) == {"failure-survived"}
+    assert "dropped-needlessly" not in kinds(ONE, with_runs(replace(FIRST, fate="ignored")))
+    assert "dropped-needlessly" not in kinds(
+        ONE, with_runs(replace(FIRST, fate="ignored", freed=None))
+    )
+
+
+def test_whoever_waits_is_not_overtaken() -> None:
+    """OVER starts at 13, though UNDER was sent before it and is still there."""
+    waits = Run(0, 0, 1, 11, "withdrawn", freed=14)
+    again = Run(0, 0, 1, 15, "done", 15, 17, 17, 17)
+    other = replace(OVER, sent=12)
+    late = replace(PAIR, courses=(replace(HOME, returned=17),))
+    kind = {"not-first-in-first-out", "dropped-needlessly"}
+    assert kinds(TWO, with_runs(waits, other, again, trace=late)) == kind
+    gone = replace(waits, freed=13)
+    assert kinds(TWO, with_runs(gone, other, again, trace=late)) == {"dropped-needlessly"}
+    course = replace(HOME, returned=None, reason="stopped")
+    never = with_runs(Run(0, 0, 1, 11, "unfinished"), other, trace=Trace((course,), ()))
+    assert kinds(TWO, never) == {"not-first-in-first-out"}
+    for outage in (Outage(1, 11), Outage(1, 11, F(23, 2))):  # it may have been lost, unheard of
+        assert "not-first-in-first-out" not in kinds(TWO, replace(never, down=(outage,)))
+    before = replace(never, down=(Outage(1, 5, 10),))
+    assert kinds(TWO, before) == {"not-first-in-first-out"}
+    lost = with_runs(Run(0, 0, 1, 11, "lost", freed=14), other, trace=Trace((course,), ()))
+    assert "not-first-in-first-out" not in kinds(TWO, replace(lost, down=(Outage(1, 11, 11),)))
 
 
 def test_every_kind_is_shown() -> None:

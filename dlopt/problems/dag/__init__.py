@@ -2,7 +2,8 @@
 
 Each graph is a user's job: tasks that need data of each other, from an arrival to a deadline. A
 task runs without pause on one machine; data between two machines takes time, directly or through
-the schedulers of their LANs.
+the schedulers of their LANs. A `Solution` is a plan; a `Trace` is what became of graphs on a grid
+of LANs whose machines fail, as any simulator may tell it.
 
 Source: Chen 2001; Topcuoglu, Hariri and Wu 2002 for costs as a matrix.
 """
@@ -17,13 +18,17 @@ from dlopt.problems.dag.data import (
     cost_of,
     faults,
 )
+from dlopt.problems.dag.executed import EXECUTED_KINDS, violations_executed
 from dlopt.problems.dag.network import Lan, Link, Machine, Network, Paths
 from dlopt.problems.dag.rules import KINDS, violations
+from dlopt.problems.dag.trace import Course, Outage, Run, Trace, late_or_lost, plan_of
 from dlopt.problems.dag.worth import OBJECTIVES, completions, default_objective, objective
 
 __all__ = [
+    "EXECUTED_KINDS",
     "KINDS",
     "OBJECTIVES",
+    "Course",
     "Edge",
     "Graph",
     "Instance",
@@ -31,14 +36,20 @@ __all__ = [
     "Link",
     "Machine",
     "Network",
+    "Outage",
     "Paths",
     "Placement",
+    "Run",
     "Solution",
     "Task",
+    "Trace",
     "completions",
     "cost_of",
     "default_objective",
     "faults",
+    "late_or_lost",
     "objective",
+    "plan_of",
     "violations",
+    "violations_executed",
 ]

@@ -1,31 +1,25 @@
 """A grid of LANs: task graphs arrive, LANs bid for them, nodes run their subtasks and fail.
 
 `simulate_grid` runs tasks over a grid that is drawn, read from a file, or the machines of a dag
-instance; its trace can be held against `dlopt.problems.dag.executed.violations_executed`.
+instance; its trace can be held against `dlopt.problems.dag.violations_executed`.
 
 Source: Chen 2001, with the printed slips as options of a `Policy`.
 """
 
+from dlopt.simulation.grid.drawn import TOPOLOGIES
 from dlopt.simulation.grid.external import Credibility
+from dlopt.simulation.grid.gridfile import read_failures, read_grid, write_grid
 from dlopt.simulation.grid.meter import Tally
+from dlopt.simulation.grid.outcome import MEASURES, Fate, Outcome
 from dlopt.simulation.grid.policy import CALM, LITERAL, SLIPS, Hazards, Policy, variant
-from dlopt.simulation.grid.run import Fate, GridRun, Outcome, simulate_grid
-from dlopt.simulation.grid.topology import (
-    TOPOLOGIES,
-    Built,
-    Grid,
-    Node,
-    Router,
-    Site,
-    Wire,
-    read_grid,
-    write_grid,
-)
+from dlopt.simulation.grid.run import GridRun, simulate_grid
+from dlopt.simulation.grid.topology import Built, Grid, Node, Router, Site, Wire
 from dlopt.simulation.grid.workload import Workload
 
 __all__ = [
     "CALM",
     "LITERAL",
+    "MEASURES",
     "SLIPS",
     "TOPOLOGIES",
     "Built",
@@ -42,6 +36,7 @@ __all__ = [
     "Tally",
     "Wire",
     "Workload",
+    "read_failures",
     "read_grid",
     "simulate_grid",
     "variant",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import Any, Protocol
 
+from dlopt.simulation.grid import bids
+from dlopt.simulation.grid.choice import Choice
+from dlopt.simulation.grid.machines import Machines
 from dlopt.simulation.grid.meter import Meter
 from dlopt.simulation.grid.parts import (
     DONE,
@@ -17,14 +20,14 @@ from dlopt.simulation.grid.parts import (
     RUNS,
     SENT,
     TRAVELS,
-    WAITING,
     Attempt,
     Job,
     Node,
+    Rack,
     Subtask,
-    times_on,
 )
 from dlopt.simulation.grid.policy import Policy
+from dlopt.simulation.grid.record import Record
 
 
 class Surroundings(Protocol):
@@ -32,6 +35,8 @@ class Surroundings(Protocol):
 
     policy: Policy
     meter: Meter
+    record: Record
+    machines: Machines
     number: Callable[[Any], Any]
     free_at_home: bool
 
@@ -43,17 +48,9 @@ class Surroundings(Protocol):
     def later(self, delay: Any, act: Callable[..., None], *given: Any) -> None:
         """Do something after a while."""
 
-    def note(self, attempt: Attempt) -> None:
-        """Keep what was sent."""
-
-    def presumed(self, node: Node, begin: Any, until: Any) -> None:
-        """Keep that a node was presumed dead."""
-
-    def travels(self, attempt: Attempt) -> None:
-        """Let what was sent travel to its node."""
-
-    def stop(self, attempt: Attempt) -> None:
-        """Take what was sent off its node, if it has not ended there."""
+    def bids(self) -> Callable[..., Any]:
+        """Return how bids are made."""
+        ...
 
     def complete(self, job: Job) -> None:
         """Send the results of a job home."""
@@ -71,6 +68,8 @@ class InternalScheduler:
 
     def __init__(self, index: int, nodes: list[Node], grid: Surroundings) -> None:
         self.index, self.nodes, self.grid, self.policy = index, nodes, grid, grid.policy
+        self.rack = Rack(nodes)
+        self.choice = Choice(self.rack, self.policy, grid.free_at_home)
         self.jobs: dict[int, Job] = {}
         self.ready: list[tuple[Any, Subtask]] = []
         self.due = False  # a mapping is under way
@@ -83,9 +82,8 @@ class InternalScheduler:
             return
         job.received = self.grid.now
         self.jobs[job.index] = job
-        number = self.grid.number
         for subtask in job.subtasks:
-            subtask.times = times_on(subtask, self.nodes, number)
+            subtask.trips = self.rack.trips(subtask)
             if not subtask.missing:
                 self._ready(subtask)
         self._request()
@@ -115,7 +113,7 @@ class InternalScheduler:
         if attempt.freed is not None:
             return
         node, now = attempt.node, self.grid.now
-        self.grid.meter.trap(self.index, node.up)
+        self.grid.meter.trap(self.index, now, node.up)
         if node.presumed_since is None:
             node.presumed_since = now
         held, node.held = node.held, []
@@ -151,12 +149,12 @@ class InternalScheduler:
                 heappop(self.ready)
                 continue
             if skips:
-                choice = [node for node in self._alive_nodes() if len(node.held) < size]
+                choice = [node for node in self.choice.alive() if len(node.held) < size]
                 if not choice:
                     break
             else:
-                choice = self._alive_nodes()
-            node, response = self._best(subtask, choice)
+                choice = self.choice.alive()
+            node, response = self.choice.best(subtask, choice, self.grid.now)
             if node is None:
                 aside.append(heappop(self.ready))  # it runs only on nodes that have no place now
             elif len(node.held) >= size:
@@ -167,59 +165,23 @@ class InternalScheduler:
         self.ready.extend(aside)
         heapify(self.ready)
 
-    def _alive_nodes(self) -> list[Node]:
-        if self.policy.dead == "unmarked":
-            return self.nodes
-        return [node for node in self.nodes if node.presumed_since is None]
-
-    def _best(self, subtask: Subtask, choice: Iterable[Node]) -> tuple[Node | None, Any]:
-        """Return the node of the least expected response, and that response."""
-        now, times, best, least = self.grid.now, subtask.times, None, None
-        data, result = subtask.data_in, subtask.data_out
-        printed, at_home = self.policy.response == "printed", self.grid.free_at_home
-        for node in choice:
-            time = times[node.place]
-            if time is None:
-                continue
-            carry = self._carry(subtask, node) if at_home else node.latency + data * node.unit
-            out = node.latency + result * node.unit
-            if printed:
-                response = node.free + time + carry + out
-            else:
-                wait = node.free - now
-                response = (wait if wait > carry else carry) + time + out
-            if least is None or response < least:
-                best, least = node, response
-        return best, least
-
-    def _carry(self, subtask: Subtask, node: Node) -> Any:
-        """Return how long the data takes to a node; what was made there need not travel."""
-        if not subtask.data_from:
-            return node.latency + subtask.data_in * node.unit
-        needed = [data for source, data in subtask.data_from if source.maker is not node]
-        return node.latency + max(needed) * node.unit if needed else self.grid.number(0)
-
     def _send(self, subtask: Subtask, node: Node, response: Any) -> None:
-        now, time = self.grid.now, subtask.times[node.place]
+        now, time = self.grid.now, subtask.time_on(node)
         attempt = Attempt(subtask, node, now)
-        attempt.arrived = (
-            now + self._carry(subtask, node)
-            if self.grid.free_at_home
-            else (now + node.latency + subtask.data_in * node.unit)
-        )
-        attempt.duration = time
+        attempt.arrived = self.choice.arrival(subtask, node, now)
+        attempt.duration = attempt.estimate = time
         start = node.free
         if self.policy.free_time == "now":
             start = max(start, attempt.arrived)
-        node.free = attempt.expected_end = start + time
+        node.free = start + time
         attempt.expected_known = node.free + node.latency + subtask.data_out * node.unit
         attempt.due = now + response * self.policy.trap
         subtask.state, subtask.attempt = SENT, attempt
         subtask.tries += 1
         node.held.append(attempt)
-        self.grid.note(attempt)
+        self.grid.record.sent(attempt)
         self.grid.meter.sent(self.index, subtask.sent_in, now, subtask.tries > 1)
-        self.grid.travels(attempt)
+        self.grid.machines.travels(attempt)
         self.grid.later(attempt.due - now, self.trap, attempt)
 
     # what changes --------------------------------------------------------------------------------
@@ -274,7 +236,7 @@ class InternalScheduler:
 
     def _end(self, attempt: Attempt, fate: str) -> None:
         if attempt.state in (TRAVELS, QUEUED, RUNS):
-            self.grid.stop(attempt)
+            self.grid.machines.stop(attempt)
         attempt.state, attempt.fate = OVER, fate
 
     def _withdraw(self, attempt: Attempt) -> None:
@@ -314,101 +276,30 @@ class InternalScheduler:
             return
         for one in node.held[at:]:
             if one.state != RETURNS:
-                free = max(free, one.arrived) + one.subtask.times[node.place]
+                free = max(free, one.arrived) + one.estimate
         node.free = free
 
     def _shorten(self, attempt: Attempt) -> None:
         """Take what an attempt would have needed off what its node is busy."""
         if self.policy.pull_back == "restores":
-            time = attempt.subtask.times[attempt.node.place]
-            attempt.node.free = max(self.grid.now, attempt.node.free - time)
+            attempt.node.free = max(self.grid.now, attempt.node.free - attempt.estimate)
 
     def _alive(self, node: Node) -> None:
         if node.presumed_since is not None:
-            self.grid.presumed(node, node.presumed_since, self.grid.now)
+            self.grid.record.presumed(node, node.presumed_since, self.grid.now)
             node.presumed_since = None
 
     # what is asked -------------------------------------------------------------------------------
 
     def can_run(self, job: Job) -> bool:
         """Tell whether every subtask of a job can run on some node here."""
-        if not self.nodes:
-            return False
-        return all(
-            task.work is not None
-            or any((task.costs or ())[node.index] is not None for node in self.nodes)
-            for task in job.graph.tasks
-        )
+        return bids.can_run(self.rack, job)
 
     def bid(self, job: Job) -> Any:
-        """Return how long a job would take here from now on; None if no node is alive for it.
-
-        What waits here and the job are placed in order of priority, each subtask where it ends
-        first. What is on its way to here does not count: nobody has told.
-        """
-        now, number = self.grid.now, self.grid.number
-        nodes = [(node, node.place) for node in self._alive_nodes()]
-        free = [node.free if node.free > now else now for node in self.nodes]
-        expected: dict[Subtask, Any] = {}
-        last = now
-        waiting = [
-            one
-            for other in (*self.jobs.values(), job)
-            for one in other.waiting
-            if one.state <= READY
-        ]
-        waiting.sort(key=lambda one: one.rank)
-        for subtask in waiting:
-            ready = now
-            for source, _ in subtask.data_from:
-                if source.state == DONE:
-                    continue
-                known = expected.get(source)
-                if known is None:
-                    assert source.attempt is not None
-                    known = source.attempt.expected_known
-                if known > ready:
-                    ready = known
-            mine = subtask.job is job
-            times = times_on(subtask, self.nodes, number) if mine else subtask.times
-            data, out = subtask.data_in, subtask.data_out
-            best = least = None
-            for node, place in nodes:
-                time = times[place]
-                if time is None:
-                    continue
-                start = ready + node.latency + data * node.unit
-                if free[place] > start:
-                    start = free[place]
-                end = start + time + node.latency + out * node.unit
-                if least is None or end < least:
-                    best, least = place, end
-            if least is None or best is None:
-                if mine:
-                    return None
-                expected[subtask] = now
-                continue
-            expected[subtask] = least
-            node = self.nodes[best]
-            free[best] = least - node.latency - out * node.unit
-            if mine and least > last:
-                last = least
-        return last - now
+        """Return how long a job would take here from now on; None if no node is alive for it."""
+        ask = self.grid.bids()
+        return ask(self.rack, self.grid.now, self.choice.marks, self.jobs.values(), job)
 
     def waits(self, job: Job) -> str:
-        """Return what a job waits for: the first subtask that nothing but nodes holds up."""
-        graph = job.graph
-        for subtask in job.waiting:
-            name = graph.tasks[subtask.index].id
-            if subtask.state == READY:
-                dead = sum(node.presumed_since is not None for node in self.nodes)
-                return (
-                    f"{name} is ready and waits for a node of LAN {self.index}: "
-                    f"{dead} of {len(self.nodes)} presumed dead"
-                )
-            if subtask.state == SENT and subtask.attempt is not None:
-                node = subtask.attempt.node
-                what = "up" if node.up else "down"
-                return f"{name} waits for machine {node.machine.id}, which is {what}"
-        names = (graph.tasks[one.index].id for one in job.waiting if one.state == WAITING)
-        return f"{next(names, 'nothing')} waits for what comes before it"
+        """Return what a job waits for."""
+        return bids.waits(self.rack, self.index, job)

@@ -1,15 +1,16 @@
-"""What is counted while a grid runs: per LAN, and per period of time."""
+"""What is counted while a grid runs: for each LAN, period by period."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 
 @dataclass(slots=True)
 class Tally:
-    """Sums of one LAN, or of one period.
+    """Sums of a LAN, of a period, or of both.
 
     Attributes
     ----------
@@ -48,70 +49,75 @@ class Tally:
         """Return plain data."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
+    @classmethod
+    def total(cls, tallies: Iterable[Tally]) -> Tally:
+        """Return the sum of some tallies."""
+        found = cls()
+        for tally in tallies:
+            for name in _NAMES:
+                setattr(found, name, getattr(found, name) + getattr(tally, name))
+        return found
+
+
+_NAMES = tuple(item.name for item in fields(Tally))
+
 
 @dataclass(slots=True)
 class Meter:
-    """Tallies of all LANs and of all periods of a given length."""
+    """Tallies of each LAN in each period of a given length."""
 
     period: float
-    lans: dict[int, Tally] = field(default_factory=lambda: defaultdict(Tally))
-    periods: dict[int, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    cells: dict[tuple[int, int], Tally] = field(default_factory=lambda: defaultdict(Tally))
 
     def external(self, lan: int, amount: Any, at: Any) -> None:
         """Count data that a LAN sends to another, times the links that it crosses."""
-        for tally in self._both(lan, at):
-            tally.external += float(amount)
+        self._at(lan, at).external += float(amount)
 
     def internal(self, lan: int, amount: Any, at: Any) -> None:
         """Count data within a LAN."""
-        for tally in self._both(lan, at):
-            tally.internal += float(amount)
+        self._at(lan, at).internal += float(amount)
 
     def sent(self, lan: int, amount: Any, at: Any, again: bool) -> None:
         """Count a subtask that is sent to a node with its data."""
-        for tally in self._both(lan, at):
-            tally.internal += float(amount)
-            tally.sent += 1
-            tally.resent += again
+        tally = self._at(lan, at)
+        tally.internal += float(amount)
+        tally.sent += 1
+        tally.resent += again
 
     def busy(self, lan: int, start: Any, end: Any, useful: bool) -> None:
         """Count time in which a node ran, shared out among the periods that it touches."""
         name = "useful" if useful else "wasted"
         begin, until = float(start), float(end)
-        mine = self.lans[lan]
-        setattr(mine, name, getattr(mine, name) + until - begin)
         for period in range(int(begin // self.period), int(until // self.period) + 1):
             share = min(until, (period + 1) * self.period) - max(begin, period * self.period)
             if share > 0:
-                tally = self.periods[period]
+                tally = self.cells[lan, period]
                 setattr(tally, name, getattr(tally, name) + share)
 
     def failure(self, lan: int, at: Any) -> None:
         """Count a node that fails."""
-        for tally in self._both(lan, at):
-            tally.failures += 1
+        self._at(lan, at).failures += 1
 
-    def trap(self, lan: int, up: bool) -> None:
+    def trap(self, lan: int, at: Any, up: bool) -> None:
         """Count a node that is presumed dead."""
-        self.lans[lan].traps += 1
-        self.lans[lan].false_alarms += up
+        tally = self._at(lan, at)
+        tally.traps += 1
+        tally.false_alarms += up
 
     def arrived(self, lan: int, at: Any) -> None:
         """Count a task at its home."""
-        for tally in self._both(lan, at):
-            tally.arrived += 1
+        self._at(lan, at).arrived += 1
 
     def received(self, lan: int, at: Any) -> None:
         """Count a task that a LAN is given."""
-        for tally in self._both(lan, at):
-            tally.received += 1
+        self._at(lan, at).received += 1
 
     def returned(self, lan: int, at: Any, response: Any, met: bool) -> None:
         """Count a task that comes home."""
-        for tally in self._both(lan, at):
-            tally.returned += 1
-            tally.met += met
-            tally.response += float(response)
+        tally = self._at(lan, at)
+        tally.returned += 1
+        tally.met += met
+        tally.response += float(response)
 
-    def _both(self, lan: int, at: Any) -> tuple[Tally, Tally]:
-        return self.lans[lan], self.periods[int(at // self.period)]
+    def _at(self, lan: int, at: Any) -> Tally:
+        return self.cells[lan, int(at // self.period)]

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from dlopt import api
 from dlopt.errors import NotApplicableError
 from dlopt.problems import dag
-from dlopt.problems.dag import Instance
-from dlopt.problems.dag.trace import plan_of
+from dlopt.problems.dag import Instance, plan_of
 from dlopt.result import NO_LIMITS, Limits, Status, Value
 from dlopt.simulation.grid.run import GridRun
 

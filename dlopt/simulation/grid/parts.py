@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from dlopt.problems.dag import Graph, Instance, Machine
@@ -21,7 +22,7 @@ class Subtask:
     __slots__ = (
         "after",
         "attempt",
-        "data",
+        "costs",
         "data_from",
         "data_in",
         "data_out",
@@ -35,8 +36,9 @@ class Subtask:
         "sent_out",
         "state",
         "strays",
-        "times",
         "tries",
+        "trips",
+        "work",
     )
 
     def __init__(self, job: Job, index: int) -> None:
@@ -51,11 +53,17 @@ class Subtask:
         self.sent_out: Any = 0
         self.level: Any = 0  # static b-level
         self.rank: Any = (0, 0, 0)  # deadline less level, job, index: low first
-        self.times: Any = None  # on each node of the LAN that it is in, None where it cannot run
+        self.work: Any = None
+        self.costs: tuple[Any, ...] | None = None  # on each machine, if it has no work
+        self.trips: list[Any] = []  # on each node of the LAN that it is in; see `Rack.trips`
         self.attempt: Attempt | None = None
         self.strays: list[Attempt] = []
         self.maker: Node | None = None  # whose result counts
         self.tries = 0
+
+    def time_on(self, node: Node) -> Any:
+        """Return how long it should take on a node that can run it."""
+        return self.work / node.power if self.costs is None else self.costs[node.index]
 
 
 class Attempt:
@@ -66,7 +74,7 @@ class Attempt:
         "due",
         "duration",
         "end",
-        "expected_end",
+        "estimate",
         "expected_known",
         "fate",
         "freed",
@@ -85,8 +93,8 @@ class Attempt:
         self.stray = False  # taken off the queue while it runs or returns
         self.arrived: Any = sent
         self.due: Any = None
-        self.duration: Any = 0
-        self.expected_end: Any = sent
+        self.estimate: Any = 0  # how long it should run
+        self.duration: Any = 0  # how long it would run, if nothing fails
         self.expected_known: Any = sent
         self.start: Any = None
         self.end: Any = None
@@ -136,11 +144,44 @@ class Node:
         self.wasted: Any = 0
 
 
+class Rack:
+    """The nodes of a LAN, and side by side what does not change of them.
+
+    Parameters
+    ----------
+    nodes : list of Node
+    """
+
+    __slots__ = ("arrays", "nodes", "powers", "twice", "unit")
+
+    def __init__(self, nodes: list[Node]) -> None:
+        self.nodes = nodes
+        self.powers = [node.power for node in nodes]
+        self.twice = [node.latency + node.latency for node in nodes]
+        self.unit: Any = nodes[0].unit if nodes else 0  # of time, for one of data: the LAN's
+        self.arrays: Any = None  # of what is compiled
+
+    def trips(self, subtask: Subtask) -> list[Any]:
+        """Return what a subtask takes on each node with the latencies of both ways.
+
+        Infinite where it cannot run.
+        """
+        if subtask.costs is None:
+            work = subtask.work
+            return [two + work / power for two, power in zip(self.twice, self.powers, strict=True)]
+        costs = (subtask.costs[node.index] for node in self.nodes)
+        return [
+            math.inf if cost is None else two + cost
+            for two, cost in zip(self.twice, costs, strict=True)
+        ]
+
+
 class Job:
     """A graph on its way through the grid."""
 
     __slots__ = (
         "arrival",
+        "choosy",
         "decided",
         "due",
         "estimate",
@@ -157,6 +198,7 @@ class Job:
         "received",
         "returned",
         "subtasks",
+        "table",
         "waiting",
     )
 
@@ -178,7 +220,9 @@ class Job:
         self.lost = 0  # subtasks that had to be sent again
         self.subtasks = _subtasks(self, graph, number)
         self.left = len(self.subtasks)
+        self.choosy = any(one.costs is not None for one in self.subtasks)  # not any node will do
         self.waiting = sorted(self.subtasks, key=lambda one: one.rank)
+        self.table: Any = None  # of what is compiled
 
 
 def _subtasks(job: Job, graph: Graph, number: Callable[[Any], Any]) -> list[Subtask]:
@@ -200,9 +244,11 @@ def _subtasks(job: Job, graph: Graph, number: Callable[[Any], Any]) -> list[Subt
     for index in reversed(order):
         one, task = subtasks[index], graph.tasks[index]
         if task.work is not None:
-            own = number(task.work)
+            own = one.work = number(task.work)
         else:
-            costs = [number(cost) for cost in task.costs or () if cost is not None]
+            rows = task.costs or ()
+            one.costs = tuple(None if cost is None else number(cost) for cost in rows)
+            costs = [cost for cost in one.costs if cost is not None]
             own = sum(costs[1:], costs[0]) / len(costs)
         one.level = own + max((target.level for target in one.after), default=number(0))
     latest = number(0) if job.due is None else job.due
@@ -212,16 +258,6 @@ def _subtasks(job: Job, graph: Graph, number: Callable[[Any], Any]) -> list[Subt
         latest_start = (job.arrival if job.due is None else latest) - one.level
         one.rank = (latest_start, job.index, places[one.index])
     return subtasks
-
-
-def times_on(subtask: Subtask, nodes: Sequence[Node], number: Callable[[Any], Any]) -> list[Any]:
-    """Return what a subtask takes on each of some nodes; None where it cannot run."""
-    task = subtask.job.graph.tasks[subtask.index]
-    if task.work is not None:
-        work = number(task.work)
-        return [work / node.power for node in nodes]
-    costs = task.costs or ()
-    return [None if costs[node.index] is None else number(costs[node.index]) for node in nodes]
 
 
 def check_fits(instance: Instance) -> str | None:

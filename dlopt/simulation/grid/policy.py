@@ -11,7 +11,7 @@ from annotated_types import Ge, Le
 
 from dlopt.arithmetic import Number
 from dlopt.errors import Fault, NotApplicableError
-from dlopt.problems.dag.trace import Outage
+from dlopt.problems.dag import Outage
 from dlopt.problems.records import NonNegative, Positive, Record
 
 Share = Annotated[Number, Ge(0), Le(1)]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from dlopt.arithmetic import EXACT, FLOATING, Number, exact
 from dlopt.errors import NotApplicableError
-from dlopt.problems.dag import Graph, Instance
-from dlopt.problems.dag.executed import violations_executed
-from dlopt.problems.dag.trace import Trace
+from dlopt.problems.dag import Graph, Instance, Trace, violations_executed
 from dlopt.result import Violation
-from dlopt.simulation.grid.engine import Ended, Engine
-from dlopt.simulation.grid.meter import Tally
+from dlopt.simulation.grid.engine import Engine
+from dlopt.simulation.grid.outcome import Outcome, measured
 from dlopt.simulation.grid.parts import check_fits
 from dlopt.simulation.grid.policy import CALM, Hazards, Policy
 from dlopt.simulation.grid.topology import Built
@@ -22,98 +20,6 @@ from dlopt.simulation.grid.workload import Workload
 
 PERIOD = 3600.0
 """The length of the periods in which a run is measured over time: an hour, in seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fate:
-    """What became of a task.
-
-    Parameters
-    ----------
-    id : str
-    home : int
-        Its home LAN.
-    lan : int, optional
-        Where it ran.
-    arrival : float
-    returned : float, optional
-        When its results were at home.
-    met : bool
-        Whether that was by its deadline; also if it has none.
-    resent : int
-        How many of its subtasks had to be sent again.
-    reason : str
-        Why it never came home.
-    """
-
-    id: str
-    home: int
-    lan: int | None
-    arrival: float
-    returned: float | None
-    met: bool
-    resent: int
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of the tasks of a grid, in numbers.
-
-    Parameters
-    ----------
-    tasks, returned, met : int
-        Tasks that arrived, that came home, and those in time.
-    met_ratio : float, optional
-        Met by all tasks.
-    response : float, optional
-        Mean time from arrival to return, of those that came home.
-    last_return : float, optional
-    remote : int
-        Tasks that ran in another LAN than their home.
-    external, internal : float
-        Data times the links it crossed, between LANs and within.
-    utilization : float, optional
-        Time in which nodes ran what counted, by the time of all nodes from the first arrival to
-        the last return.
-    wasted : float
-        Time in which nodes ran what did not count.
-    sent, resent, failures, traps, false_alarms : int
-        See `dlopt.simulation.grid.meter.Tally`.
-    fates : tuple of Fate
-        Task by task, in the order of their indices.
-    lans : tuple of Tally
-    periods : tuple of (float, Tally)
-        With the instant at which each begins.
-    most_live : int
-        How many tasks there were at once that had arrived and were not over.
-    events : int
-    seconds : float
-        What it took; no part of equality.
-    """
-
-    tasks: int
-    returned: int
-    met: int
-    met_ratio: float | None
-    response: float | None
-    last_return: float | None
-    remote: int
-    external: float
-    internal: float
-    utilization: float | None
-    wasted: float
-    sent: int
-    resent: int
-    failures: int
-    traps: int
-    false_alarms: int
-    fates: tuple[Fate, ...]
-    lans: tuple[Tally, ...]
-    periods: tuple[tuple[float, Tally], ...]
-    most_live: int
-    events: int
-    seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -262,7 +168,7 @@ def simulate_grid(
         until=None if until is None else number(until),
     )
     engine.run()
-    outcome = _outcome(engine, time.perf_counter() - began)
+    outcome = measured(engine, time.perf_counter() - began)
     trace = engine.trace() if keep_trace else None
     return GridRun(outcome, policy, hazards, EXACT if exact_numbers else FLOATING, instance, trace)
 
@@ -278,49 +184,3 @@ def _check(hazards: Hazards, machines: int, period: float, until: Number | None)
     for name, value in (("period", period), ("until", until)):
         if value is not None and not value > 0:
             raise NotApplicableError(f"{name} must be positive, got {value}")
-
-
-def _outcome(engine: Engine, seconds: float) -> Outcome:
-    """Measure a simulation that has ended."""
-    fates = tuple(_fate(job) for job in sorted(engine.ended, key=lambda job: job.index))
-    home = [fate for fate in fates if fate.returned is not None]
-    lans = tuple(engine.meter.lans[at] for at in range(len(engine.lans)))
-    last = max((fate.returned for fate in home if fate.returned is not None), default=None)
-    span = None if last is None else last - min(fate.arrival for fate in fates)
-    nodes, useful = len(engine.nodes), sum(lan.useful for lan in lans)
-    met = sum(fate.met for fate in fates)
-    response = sum(lan.response for lan in lans)
-    length = engine.meter.period
-    return Outcome(
-        tasks=len(fates),
-        returned=len(home),
-        met=met,
-        met_ratio=met / len(fates) if fates else None,
-        response=response / len(home) if home else None,
-        last_return=last,
-        remote=sum(fate.lan not in (None, fate.home) for fate in fates),
-        external=sum(lan.external for lan in lans),
-        internal=sum(lan.internal for lan in lans),
-        utilization=useful / (nodes * span) if span else None,
-        wasted=sum(lan.wasted for lan in lans),
-        sent=sum(lan.sent for lan in lans),
-        resent=sum(lan.resent for lan in lans),
-        failures=sum(lan.failures for lan in lans),
-        traps=sum(lan.traps for lan in lans),
-        false_alarms=sum(lan.false_alarms for lan in lans),
-        fates=fates,
-        lans=lans,
-        periods=tuple(
-            (at * length, engine.meter.periods[at]) for at in sorted(engine.meter.periods)
-        ),
-        most_live=engine.most_live,
-        events=engine.events,
-        seconds=seconds,
-    )
-
-
-def _fate(job: Ended) -> Fate:
-    returned = None if job.returned is None else float(job.returned)
-    met = job.returned is not None and (job.due is None or job.returned <= job.due)
-    arrival = float(job.arrival)
-    return Fate(job.id, job.home, job.lan, arrival, returned, met, job.lost, job.reason)

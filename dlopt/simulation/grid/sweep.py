@@ -6,11 +6,8 @@ A file has a row a line, as JSON; what stands there already is not simulated aga
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -19,12 +16,16 @@ from typing import Annotated
 from annotated_types import Ge
 
 from dlopt.arithmetic import Number
-from dlopt.errors import DloptError, Fault, InvalidInstanceError, NotApplicableError, SolverError
+from dlopt.errors import DloptError, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.problems.dag import Graph, Outage
 from dlopt.problems.records import NonNegative, Positive, Record
+from dlopt.simulation.grid.drawn import TOPOLOGIES
+from dlopt.simulation.grid.gridfile import read_grid
 from dlopt.simulation.grid.policy import Count, Hazards, Policy, Share, variant
-from dlopt.simulation.grid.run import GridRun, simulate_grid
-from dlopt.simulation.grid.topology import TOPOLOGIES, Built, read_grid
+from dlopt.simulation.grid.run import PERIOD, GridRun, simulate_grid
+from dlopt.simulation.grid.topology import Built
 from dlopt.simulation.grid.workload import Workload
+from dlopt.simulation.processes import spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +69,36 @@ class Case(Record):
     gateways: Annotated[int, Ge(0)] = 0
     seed: int = 0
 
-    def run(self, *, keep_trace: bool = False) -> GridRun:
-        """Simulate it."""
-        built = _built(self.topology, self.lans, self.nodes, self.seed)
+    @property
+    def workload(self) -> Workload:
+        """The tasks that arrive."""
         interval = float(self.interval)
         if self.gateways:
-            interval *= len(built.network.lans) / self.gateways
-        policy = Policy(queue_size=self.queue_size, bidders=self.bidders)
+            interval *= len(self.built.network.lans) / self.gateways
+        return Workload(tasks=self.tasks, interval=interval, kappa=self.kappa)
+
+    def run(
+        self,
+        *,
+        keep_trace: bool = False,
+        period: float = PERIOD,
+        failures: tuple[Outage, ...] = (),
+        workload: Workload | None = None,
+    ) -> GridRun:
+        """Simulate it, by default with its own workload; see `simulate_grid`."""
         return simulate_grid(
-            (built, Workload(tasks=self.tasks, interval=interval, kappa=self.kappa)),
-            policy=variant(self.variant, policy),
-            hazards=Hazards(failure_rate=self.failure_rate),
+            (self.built, workload or self.workload),
+            policy=variant(self.variant, Policy(queue_size=self.queue_size, bidders=self.bidders)),
+            hazards=Hazards(failure_rate=self.failure_rate, failures=failures),
             seed=self.seed,
+            period=period,
             keep_trace=keep_trace,
         )
+
+    @property
+    def built(self) -> Built:
+        """The grid that they arrive at."""
+        return _built(self.topology, self.lans, self.nodes, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +122,7 @@ class Row(Record):
     @classmethod
     def of(cls, case: Case) -> Row:
         """Simulate a case."""
-        outcome = case.run().outcome
+        outcome = case.run(workload=_Drawn.of(case.workload)).outcome
         names = [item.name for item in fields(cls) if item.name != "case"]
         return cls(case, **{name: getattr(outcome, name) for name in names})
 
@@ -151,14 +168,14 @@ def sweep(
     [1.0, 1.0]
     """
     wanted = list(dict.fromkeys(cases))
-    if processes < 1:
-        raise NotApplicableError(f"processes must be positive, got {processes}")
     tell = progress or (lambda done, total: None)
     found = {} if path is None else {row.case: row for row in read_rows(path)}
     todo = [case for case in wanted if case not in found]
     done = len(wanted) - len(todo)
     tell(done, len(wanted))
-    for row in _rows(todo, processes):
+    # The longest first, so that none is left alone at the end; one after another in one process.
+    order = todo if processes == 1 else sorted(todo, key=lambda case: -case.tasks * case.nodes)
+    for row in spread(_work, order, processes):
         if path is not None:
             _append(row, Path(path))
         found[row.case] = row
@@ -224,28 +241,25 @@ def _built(topology: str, lans: int, nodes: int, seed: int) -> Built:
     raise NotApplicableError(f"no topology {topology!r} (known: {known}, or a .json file)")
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawn(Workload):
+    """A workload whose tasks are drawn once: many cases of a sweep have the same."""
+
+    @classmethod
+    def of(cls, workload: Workload) -> _Drawn:
+        return cls(**{item.name: getattr(workload, item.name) for item in fields(workload)})
+
+    def graphs(self, lans: int, seed: int = 0) -> Iterator[Graph]:
+        return iter(_graphs(self, lans, seed))
+
+
+@lru_cache(maxsize=1)
+def _graphs(workload: Workload, lans: int, seed: int) -> tuple[Graph, ...]:
+    return tuple(Workload.graphs(workload, lans, seed))
+
+
 def _work(case: Case) -> Row:
     try:
         return Row.of(case)
     except DloptError as error:  # others carry more than their text, and would not come through
         raise NotApplicableError(str(error)) from None
-
-
-def _rows(cases: Sequence[Case], processes: int) -> Iterable[Row]:
-    """Yield a row a case, as they come."""
-    if min(processes, len(cases)) <= 1:
-        yield from map(_work, cases)
-        return
-    # A fresh interpreter for each: a fork would copy whatever threads and locks there are.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(processes, len(cases)), context)
-    try:
-        # The longest first: many tasks, long queues.
-        order = sorted(cases, key=lambda case: -case.tasks * case.nodes)
-        for future in as_completed([pool.submit(_work, case) for case in order]):
-            yield future.result()
-    except BrokenProcessPool as error:
-        text = "a process died; scripts must start under `if __name__ == '__main__'`"
-        raise SolverError(text) from error
-    finally:
-        pool.shutdown(cancel_futures=True)

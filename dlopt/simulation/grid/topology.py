@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import os
-import random
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from types import MappingProxyType
@@ -15,19 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 from annotated_types import MinLen
 
 from dlopt.arithmetic import Number, exact, simplest
-from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.files import load_json, replacing, to_text
-from dlopt.problems import records
+from dlopt.errors import Fault
 from dlopt.problems.dag import Instance, Lan, Link, Machine, Network
 from dlopt.problems.records import NonNegative, Positive, Record
 
 if TYPE_CHECKING:
     import networkx as nx
-
-VERSION = 1
-"""Version of the file format."""
-
-MOST_NODES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,159 +264,3 @@ def _gaps(lans: tuple[Site, ...], wires: tuple[Wire, ...]) -> Iterable[Fault]:
     for site in lans:
         if site.id not in reached:
             yield Fault("wires", site.id, f"must join every LAN with {lans[0].id}")
-
-
-# drawn ------------------------------------------------------------------------------------------
-
-
-def _sites(draw: random.Random, lans: int, nodes: int) -> tuple[Site, ...]:
-    """Return LANs as in section 4.2 of the thesis: seconds and KB."""
-    if lans < 1 or nodes < 1 or lans * nodes > MOST_NODES:
-        raise NotApplicableError(f"a grid has 1 to {MOST_NODES} nodes, got {lans} LANs of {nodes}")
-    return tuple(
-        Site(
-            f"lan{lan}",
-            tuple(
-                Node(
-                    simplest(Fraction(draw.randint(30, 100), 100)),
-                    simplest(Fraction(draw.randint(51, 5060), 1000)),
-                )
-                for _ in range(nodes)
-            ),
-            bandwidth=100,
-        )
-        for lan in range(lans)
-    )
-
-
-def mesh(*, lans: int = 100, nodes: int = 10, seed: int = 0) -> Grid:
-    """Return a grid whose LANs are joined two by two, at 10 KB/s.
-
-    Parameters
-    ----------
-    lans, nodes : int
-        100 of 10 as in the thesis.
-    seed : int
-        Of powers, from .3 to 1, and delays, from 51 to 5060 ms.
-    """
-    draw = random.Random(f"grid {seed}")
-    return Grid(_sites(draw, lans, nodes), bandwidth=10, name=f"mesh-{lans}x{nodes}")
-
-
-def tiers(*, lans: int = 100, nodes: int = 10, routers: int = 10, seed: int = 0) -> Grid:
-    """Return a grid as in chapter 5 of the thesis: LANs on a random WAN of routers.
-
-    A tree of routers as Tiers makes it, with a second way for every other router; each LAN hangs
-    on one of them. Wires carry 10 KB/s, routers delay by 51 to 5060 ms.
-    """
-    if routers < 1:
-        raise NotApplicableError(f"routers must be positive, got {routers}")
-    draw = random.Random(f"grid {seed}")
-    sites = _sites(draw, lans, nodes)
-    names = [f"wan{router}" for router in range(routers)]
-    made = tuple(Router(name, simplest(Fraction(draw.randint(51, 5060), 1000))) for name in names)
-    pairs = {(draw.randrange(at), at) for at in range(1, routers)}
-    for at in range(0, routers, 2):
-        other = draw.randrange(routers)
-        if other != at:
-            pairs.add((min(at, other), max(at, other)))
-    wires = [Wire((names[one], names[other]), bandwidth=10) for one, other in sorted(pairs)]
-    wires += [Wire((site.id, names[draw.randrange(routers)]), bandwidth=10) for site in sites]
-    return Grid(sites, made, tuple(wires), name=f"tiers-{lans}x{nodes}-{routers}")
-
-
-def waxman(*, lans: int = 100, nodes: int = 10, seed: int = 0) -> Grid:
-    """Return a grid on Waxman's random graph: near LANs are joined more often than far ones.
-
-    From networkx; the parts of a graph that falls apart are joined by one wire each. The latency
-    of a wire is its length, up to 1.4 s; wires carry 10 KB/s.
-    """
-    import networkx as nx
-
-    draw = random.Random(f"grid {seed}")
-    sites = _sites(draw, lans, nodes)
-    graph = nx.waxman_graph(lans, beta=0.4, alpha=0.1, seed=draw.randrange(2**32))
-    parts = [min(part) for part in nx.connected_components(graph)]
-    graph.add_edges_from(pairwise(sorted(parts)))
-    where = nx.get_node_attributes(graph, "pos")
-    wires = []
-    for one, other in sorted(tuple(sorted(pair)) for pair in graph.edges):
-        length = round(1000 * math.dist(where[one], where[other]))
-        latency = simplest(Fraction(length, 1000))
-        wires.append(Wire((sites[one].id, sites[other].id), bandwidth=10, latency=latency))
-    return Grid(sites, wires=tuple(wires), bandwidth=10, name=f"waxman-{lans}x{nodes}")
-
-
-def flat(*, lans: int = 100, nodes: int = 10, seed: int = 0, transfer: Number = 2) -> Grid:
-    """Return a grid of section 5.4: every transfer takes 2 s, whatever its size and its way.
-
-    The bandwidths are so large that amounts do not count.
-    """
-    draw = random.Random(f"grid {seed}")
-    sites = _sites(draw, lans, nodes)
-    plain = tuple(
-        replace(
-            site,
-            bandwidth=10**12,
-            latency=transfer,
-            nodes=tuple(replace(node, delay=0) for node in site.nodes),
-        )
-        for site in sites
-    )
-    return Grid(plain, bandwidth=10**12, latency=transfer, name=f"flat-{lans}x{nodes}")
-
-
-TOPOLOGIES: Mapping[str, Callable[..., Grid]] = {
-    "mesh": mesh,
-    "tiers": tiers,
-    "waxman": waxman,
-    "flat": flat,
-}
-"""Grids that are drawn, by name."""
-
-
-# files ------------------------------------------------------------------------------------------
-
-
-def read_grid(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Grid:
-    """Read a grid from a JSON file: ``{"grid": "lans", "version": 1, ...}``.
-
-    Parameters
-    ----------
-    path : path-like
-    exact_numbers : bool, default False
-        Read decimals as the rationals that they spell instead of as floats.
-
-    Raises
-    ------
-    InvalidInstanceError
-        With every fault, by JSON path; also if there is no such file or it is no JSON.
-    """
-    data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
-    if not isinstance(data, Mapping):
-        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
-    faults = []
-    for key, wanted in (("grid", Grid.grid), ("version", VERSION)):
-        given = data.get(key, MISSING)
-        if type(given) is not type(wanted) or given != wanted:
-            rule = "is missing" if given is MISSING else f"must be {wanted}"
-            faults.append(Fault(key, given, rule))
-    content = {key: value for key, value in data.items() if key not in ("grid", "version")}
-    content = {"routers": (), "wires": (), **content}
-    faults += records.examine(Grid, content)[1]
-    if faults:
-        raise InvalidInstanceError(faults, source)
-    return Grid.from_data(content)
-
-
-def write_grid(grid: Grid, path: str | os.PathLike[str]) -> None:
-    """Write a grid to a file, which is replaced as a whole.
-
-    Raises
-    ------
-    NotApplicableError
-        If the path cannot be written.
-    """
-    data = {"grid": Grid.grid, "version": VERSION, **grid.to_data()}
-    with replacing(path) as file:
-        file.write(to_text(data).encode())

@@ -7,8 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dlopt.problems.dag import Edge, Graph, Instance, Lan, Link, Machine, Network, Task
-from dlopt.problems.dag.trace import Outage
+from dlopt.problems.dag import Edge, Graph, Instance, Lan, Link, Machine, Network, Outage, Task
 from dlopt.simulation.grid import Hazards, Policy
 
 F = Fraction

@@ -8,8 +8,7 @@ from fractions import Fraction
 import pytest
 
 from dlopt.errors import NotApplicableError
-from dlopt.problems.dag import Graph, Instance, Lan, Machine, Network, Task
-from dlopt.problems.dag.trace import Outage, Run
+from dlopt.problems.dag import Graph, Instance, Lan, Machine, Network, Outage, Run, Task
 from dlopt.simulation.grid import (
     LITERAL,
     SLIPS,

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.problems import dag
-from dlopt.problems.dag import Instance
-from dlopt.problems.dag.trace import plan_of
+from dlopt.problems.dag import Instance, plan_of
 from dlopt.simulation.grid import CALM, Hazards, Policy, simulate_grid
 from tests.simulation.grid.grids import hazards, instances, policies
 

@@ -1,0 +1,310 @@
+"""What Chen 2001 says of its figures 7 to 13, and whether simulations say so too.
+
+Measures of two cases are compared seed by seed, which have the same tasks and hazards; a claim
+holds, or does not, if the 95 % confidence interval of the difference says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from benchmarks.papers.claims import Verdict
+from dlopt.simulation.grid.sweep import Case, Row
+from dlopt.simulation.many import estimate
+
+SIZES = (1, 2, 3, 4, 5, 10, 15, 20)
+TASKS = (1000, 1500, 2000, 2500, 3000)
+INTERVALS = (1000, 2000, 3000, 4000, 5000)
+RATES = (0.0, 0.0005, 0.001, 0.0015, 0.002)
+PHASES: dict[str, tuple[float, ...]] = {
+    "tasks": TASKS,
+    "interval": INTERVALS,
+    "failure_rate": RATES,
+}
+KAPPA = 2
+"""The thesis does not say which deadlines it used: twice the critical path at power 1."""
+JUMP, FLAT, SLIGHT = 0.05, 0.02, 0.005
+"""A change of this share is a jump, is not flat, is one at all."""
+ALONE = 0.01
+"""By how much a single seed must be on one side to say anything; it has no interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much of the thesis is simulated: LANs, and tasks in proportion."""
+
+    lans: int
+    sizes: tuple[int, ...]
+    seeds: int
+    ends: bool
+    """Whether only the first, second and last value of a parameter are simulated."""
+
+    def of(self, values: Sequence[float]) -> tuple[float, ...]:
+        """Return the values of a parameter that are simulated."""
+        if not self.ends:
+            return tuple(values)
+        return tuple(dict.fromkeys((values[0], values[1], values[-1])))
+
+    def case(self, name: str, **changes: float | str) -> Case:
+        """Return a case of the thesis, with so many LANs and tasks in proportion."""
+        tasks = int(changes.pop("tasks", 2000))
+        base = Case(variant=name, lans=self.lans, kappa=KAPPA, tasks=tasks * self.lans // 100)
+        return replace(base, **changes)  # type: ignore[arg-type]
+
+
+FULL = Scale(100, SIZES, 10, ends=False)
+QUICK = Scale(20, (1, 2, 3, 5, 20), 2, ends=True)
+
+
+class MissingCaseError(LookupError):
+    """A case was not simulated."""
+
+
+class Results:
+    """Rows by case and seed."""
+
+    def __init__(self, scale: Scale, rows: Iterable[Row]) -> None:
+        self.scale = scale
+        self._rows: dict[Case, dict[int, Row]] = {}
+        for row in rows:
+            self._rows.setdefault(replace(row.case, seed=0), {})[row.case.seed] = row
+
+    def has(self, case: Case) -> bool:
+        """Tell whether a case was simulated."""
+        return case in self._rows
+
+    def seeds(self) -> tuple[int, int]:
+        """Return the fewest and the most seeds of a case."""
+        counts = [len(rows) for rows in self._rows.values()]
+        return min(counts), max(counts)
+
+    def spread(self, measure: str, case: Case) -> tuple[float, float | None]:
+        """Return the mean of a measure, and half the width of its confidence interval."""
+        return estimate([float(getattr(row, measure)) for row in self._of(case).values()])
+
+    def mean(self, measure: str, name: str, **changes: float | str) -> float:
+        """Return the mean of a measure, of a case of the thesis."""
+        return self.spread(measure, self.scale.case(name, **changes))[0]
+
+    def gain(
+        self, measure: str, first: Case, last: Case, *, relative: bool = False
+    ) -> tuple[float, float | None]:
+        """Return by how much a measure is higher in the last case, seed by seed."""
+        before, after = self._of(first), self._of(last)
+        found = []
+        for seed in before.keys() & after.keys():
+            low, high = (float(getattr(rows[seed], measure)) for rows in (before, after))
+            found.append(high / low - 1 if relative else high - low)
+        if not found:
+            raise MissingCaseError(first)
+        return estimate(found)
+
+    def _of(self, case: Case) -> dict[int, Row]:
+        if case not in self._rows:
+            raise MissingCaseError(case)
+        return self._rows[case]
+
+
+def flat_cases(scale: Scale, name: str) -> list[Case]:
+    """Return the cases of figure 13: one LAN of all nodes, and many."""
+    many = scale.case(name, topology="flat", failure_rate=0.0, gateways=scale.lans)
+    one = replace(many, lans=1, nodes=10 * scale.lans)
+    return [replace(case, queue_size=size) for case in (one, many) for size in scale.sizes]
+
+
+# how they are judged ----------------------------------------------------------------------------
+
+Test = Callable[[Results, str], Verdict]
+
+
+def above(gain: tuple[float, float | None], least: float) -> str:
+    """Say whether a gain exceeds the least that counts, as far as seeds tell."""
+    mean, half = gain
+    if abs(mean - least) > (ALONE if half is None else half):
+        return "holds" if mean > least else "does not"
+    return "open"
+
+
+def within(gain: tuple[float, float | None], most: float) -> str:
+    """Say whether a gain is, up or down, at most so large, as far as seeds tell."""
+    mean, half = gain
+    if abs(abs(mean) - most) > (ALONE if half is None else half):
+        return "holds" if abs(mean) <= most else "does not"
+    return "open"
+
+
+def signed(gain: tuple[float, float | None]) -> str:
+    """Return a gain in per cent, with its interval."""
+    mean, half = gain[0] + 0.0, gain[1]  # no minus before a zero
+    return f"{mean:+.1%}" if half is None else f"{mean:+.1%} ± {half:.1%}"
+
+
+def percents(values: Iterable[float]) -> str:
+    """Return shares as a list of percentages."""
+    return ", ".join(f"{value:.1%}" for value in values)
+
+
+def steps(parameter: str, values: Sequence[float], first: int, last: int, least: float) -> Test:
+    """Return a test: more deadlines are met at one value of a parameter than at another."""
+
+    def test(results: Results, name: str) -> Verdict:
+        used = results.scale.of(values)
+        cases = [results.scale.case(name, **{parameter: value}) for value in used]
+        gain = results.gain("met_ratio", cases[last], cases[first])
+        met = [results.spread("met_ratio", case)[0] for case in cases if results.has(case)]
+        return Verdict(above(gain, least), f"{percents(met)}; {signed(gain)}")
+
+    return test
+
+
+def jump(interval: float) -> Test:
+    """Return a test: a place more than one is a jump, at an interval."""
+
+    def test(results: Results, name: str) -> Verdict:
+        cases = [results.scale.case(name, queue_size=size, interval=interval) for size in (1, 2)]
+        gain = results.gain("met_ratio", *cases)
+        met = [results.spread("met_ratio", case)[0] for case in cases]
+        response = [results.spread("response", case)[0] for case in cases]
+        text = f"{percents(met)}; {signed(gain)}; response {response[0]:.0f}, {response[1]:.0f} s"
+        return Verdict(above(gain, JUMP), text)
+
+    return test
+
+
+def _by_size(results: Results, name: str, **changes: float | str) -> dict[int, Case]:
+    cases = {
+        size: results.scale.case(name, queue_size=size, **changes) for size in results.scale.sizes
+    }
+    return {size: case for size, case in cases.items() if results.has(case)}
+
+
+def level(results: Results, name: str) -> Verdict:
+    """Tell whether more than two places change little."""
+    cases = {size: case for size, case in _by_size(results, name).items() if size > 1}
+    if len(cases) < 2:
+        raise MissingCaseError(name)
+    met = {size: results.spread("met_ratio", case)[0] for size, case in cases.items()}
+    low, high = min(met, key=lambda size: met[size]), max(met, key=lambda size: met[size])
+    gain = results.gain("met_ratio", cases[low], cases[high])
+    return Verdict(within(gain, JUMP), f"{percents(met.values())} for {_listed(met)}")
+
+
+def hump(results: Results, name: str) -> Verdict:
+    """Tell whether external traffic rises up to 3 places, and falls from there."""
+    one, three, many = (
+        results.scale.case(name, tasks=TASKS[-1], queue_size=size)
+        for size in (1, 3, results.scale.sizes[-1])
+    )
+    gains = [results.gain("external", case, three, relative=True) for case in (one, many)]
+    words = {above(gain, 0) for gain in gains}
+    word = "does not" if "does not" in words else "open" if "open" in words else "holds"
+    return Verdict(word, f"3 against 1: {signed(gains[0])}, against 20: {signed(gains[1])}")
+
+
+def rising(
+    measure: str, parameter: str, values: Sequence[float], sign: int, *, least: float = 0.0
+) -> Test:
+    """Return a test: a measure rises (1), falls (-1) or stays (0) along a parameter."""
+
+    def test(results: Results, name: str) -> Verdict:
+        ends = results.scale.sizes if parameter == "queue_size" else results.scale.of(values)
+        cases = [results.scale.case(name, **{parameter: ends[at]}) for at in (0, -1)]
+        gain = results.gain(measure, *cases, relative=True)
+        if not sign:
+            return Verdict(within(gain, least), signed(gain))
+        return Verdict(above((sign * gain[0], gain[1]), least), signed(gain))
+
+    return test
+
+
+def three_best(results: Results, name: str) -> Verdict:
+    """Tell whether 3 or 4 places are better than 1 and than 20, where it matters."""
+    cases = _by_size(results, name, interval=2000)
+    met = {size: results.spread("met_ratio", case)[0] for size, case in cases.items()}
+    if not {1, 3, results.scale.sizes[-1]} <= met.keys():
+        raise MissingCaseError(name)
+    gains = [
+        results.gain("met_ratio", cases[size], cases[3]) for size in (1, results.scale.sizes[-1])
+    ]
+    words = {above(gain, 0) for gain in gains}
+    word = "does not" if "does not" in words else "open" if "open" in words else "holds"
+    numbers = ", ".join(f"{size}: {value:.1%}" for size, value in met.items())
+    return Verdict(word, f"{numbers}; 3 against 1: {signed(gains[0])}")
+
+
+def sharp(results: Results, name: str) -> Verdict:
+    """Tell whether the first failures cost most."""
+    none, few, many = (
+        results.scale.case(name, failure_rate=rate) for rate in (RATES[0], RATES[1], RATES[-1])
+    )
+    first = results.gain("met_ratio", few, none)
+    then = results.gain("met_ratio", many, few)
+    word = above(first, max(FLAT, then[0]))
+    return Verdict(
+        word,
+        f"at .05 %: {signed((-first[0], first[1]))}, then to .2 %: {signed((-then[0], then[1]))}",
+    )
+
+
+def one_lan(results: Results, name: str) -> Verdict:
+    """Tell whether one large LAN is better than many small ones."""
+    one, many = (case for case in flat_cases(results.scale, name) if case.queue_size == 3)
+    gain = results.gain("response", one, many, relative=True)
+    both = [results.spread("response", case)[0] for case in (one, many)]
+    return Verdict(above(gain, 0), f"response {both[0]:.0f}, {both[1]:.0f} s; {signed(gain)}")
+
+
+def no_effect(results: Results, name: str) -> Verdict:
+    """Tell whether queues matter in one large LAN."""
+    cases = [
+        case for case in flat_cases(results.scale, name) if case.lans == 1 and results.has(case)
+    ]
+    if len(cases) < 2:
+        raise MissingCaseError(name)
+    found = {case: results.spread("response", case)[0] for case in cases}
+    low, high = min(cases, key=lambda case: found[case]), max(cases, key=lambda case: found[case])
+    gain = results.gain("response", low, high, relative=True)
+    sizes = {case.queue_size: f"{found[case]:.0f}" for case in cases}
+    text = f"response {', '.join(sizes.values())} s for {_listed(sizes)}; {signed(gain)}"
+    return Verdict(within(gain, FLAT), text)
+
+
+def _listed(sizes: Iterable[int]) -> str:
+    return ", ".join(map(str, sizes))
+
+
+CLAIMS: tuple[tuple[str, str, Test], ...] = (
+    ("7", "more tasks: fewer deadlines met", steps("tasks", TASKS, 0, -1, FLAT)),
+    ("7", "SWQ 1 to 2: a jump", jump(4000)),
+    ("9", "the same under twice the load: interval 2000", jump(2000)),
+    ("7", "SWQ from 2 on: little change", level),
+    ("8", "most tasks: external traffic rises with SWQ up to 3, then falls", hump),
+    (
+        "8",
+        "internal traffic rises with SWQ",
+        rising("internal", "queue_size", SIZES, 1, least=SLIGHT),
+    ),
+    ("9", "interval 1000: far worse than 2000", steps("interval", INTERVALS, 1, 0, JUMP)),
+    ("9", "from 2000 on: worse with the interval", steps("interval", INTERVALS, 1, -1, FLAT)),
+    ("9", "SWQ 3 or 4 is best", three_best),
+    (
+        "10",
+        "external traffic rises with the interval",
+        rising("external", "interval", INTERVALS, 1),
+    ),
+    (
+        "10",
+        "internal traffic does not change with the interval",
+        rising("internal", "interval", INTERVALS, 0, least=FLAT),
+    ),
+    ("11", "a sharp loss from no failures to .05 %, little more after", sharp),
+    ("12", "fewer failures: more external traffic", rising("external", "failure_rate", RATES, -1)),
+    (
+        "12",
+        "fewer failures: less internal traffic",
+        rising("internal", "failure_rate", RATES, 1, least=SLIGHT),
+    ),
+    ("13", "one LAN of 1000 nodes is better than 100 of 10", one_lan),
+    ("13", "SWQ has no effect there", no_effect),
+)

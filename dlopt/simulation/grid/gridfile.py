@@ -1,0 +1,79 @@
+"""Grids, and the failures of their machines, as JSON files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.files import load_json, replacing, to_text
+from dlopt.problems import records
+from dlopt.problems.dag import Outage
+from dlopt.simulation.grid.policy import Hazards
+from dlopt.simulation.grid.topology import Grid
+
+VERSION = 1
+"""Version of the file format."""
+
+
+def read_grid(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Grid:
+    """Read a grid from a JSON file: ``{"grid": "lans", "version": 1, ...}``.
+
+    Parameters
+    ----------
+    path : path-like
+    exact_numbers : bool, default False
+        Read decimals as the rationals that they spell instead of as floats.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault, by JSON path; also if there is no such file or it is no JSON.
+    """
+    data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
+    if not isinstance(data, Mapping):
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
+    faults = []
+    for key, wanted in (("grid", Grid.grid), ("version", VERSION)):
+        given = data.get(key, MISSING)
+        if type(given) is not type(wanted) or given != wanted:
+            rule = "is missing" if given is MISSING else f"must be {wanted}"
+            faults.append(Fault(key, given, rule))
+    content = {key: value for key, value in data.items() if key not in ("grid", "version")}
+    content = {"routers": (), "wires": (), **content}
+    faults += records.examine(Grid, content)[1]
+    if faults:
+        raise InvalidInstanceError(faults, source)
+    return Grid.from_data(content)
+
+
+def write_grid(grid: Grid, path: str | os.PathLike[str]) -> None:
+    """Write a grid to a file, which is replaced as a whole.
+
+    Raises
+    ------
+    NotApplicableError
+        If the path cannot be written.
+    """
+    data = {"grid": Grid.grid, "version": VERSION, **grid.to_data()}
+    with replacing(path) as file:
+        file.write(to_text(data).encode())
+
+
+def read_failures(path: str | os.PathLike[str]) -> tuple[Outage, ...]:
+    """Read when machines are down: ``[{"machine": 0, "begin": 5, "until": 9}, ...]``.
+
+    Machines are 0-based, LAN by LAN in a grid that is drawn. Decimals are read as the rationals
+    that they spell; without ``until`` a machine stays down.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault, by JSON path; also if there is no such file or it is no JSON.
+    """
+    data = load_json(path, exact_numbers=True)
+    values, faults = records.examine(Hazards, {"failures": data})
+    if faults:
+        raise InvalidInstanceError(faults, os.fspath(path))
+    found: tuple[Outage, ...] = values["failures"]
+    return found

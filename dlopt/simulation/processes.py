@@ -1,0 +1,83 @@
+"""Work that is spread over processes, and ends at once when it is interrupted."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+from dlopt.errors import NotApplicableError, SolverError
+
+ItemT = TypeVar("ItemT")
+AnswerT = TypeVar("AnswerT")
+
+
+def spread(
+    work: Callable[[ItemT], AnswerT], items: Sequence[ItemT], processes: int
+) -> Iterator[AnswerT]:
+    """Yield what comes of each item, as it comes; items are begun in their order.
+
+    Parameters
+    ----------
+    work : callable
+        Of a module; it and the items must be picklable. What it raises is raised here.
+    items : sequence
+    processes : int
+        With one, work is done here.
+
+    Raises
+    ------
+    NotApplicableError
+        If there are no processes.
+    SolverError
+        If a process died.
+
+    Examples
+    --------
+    >>> list(spread(abs, [-1, 2], processes=1))
+    [1, 2]
+    """
+    if processes < 1:
+        raise NotApplicableError(f"processes must be positive, got {processes}")
+    if min(processes, len(items)) <= 1:
+        yield from map(work, items)
+        return
+    # A fresh interpreter for each: a fork would copy whatever threads and locks there are.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(processes, len(items)), context)
+    ended = 0
+    try:
+        for future in as_completed(_submitted(pool, work, items)):
+            yield future.result()
+            ended += 1
+    except BrokenProcessPool as error:
+        text = "a process died; scripts must start under `if __name__ == '__main__'`"
+        raise SolverError(text) from error
+    finally:
+        if ended < len(items):
+            _stop(pool)
+        pool.shutdown()
+
+
+def _submitted(
+    pool: ProcessPoolExecutor, work: Callable[[ItemT], AnswerT], items: Sequence[ItemT]
+) -> list[Future[AnswerT]]:
+    """Hand out the items to processes that leave Ctrl-C to this one."""
+    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - Windows
+        return [pool.submit(work, item) for item in items]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the processes inherit it
+    try:
+        return [pool.submit(work, item) for item in items]
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stop(pool: ProcessPoolExecutor) -> None:
+    """End the processes at once. From Python 3.14 on: ``pool.terminate_workers()``."""
+    running = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in running:
+        process.terminate()

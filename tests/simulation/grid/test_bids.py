@@ -1,0 +1,124 @@
+"""Bids: by hand, and compiled to the last bit as in plain Python."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from dlopt.errors import MissingExtraError
+from dlopt.generation import generate
+from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Outage, Task
+from dlopt.simulation import grid
+from dlopt.simulation.grid import GridRun, Hazards, Policy, engine, simulate_grid, variant
+from dlopt.simulation.grid.sweep import Case
+
+NETWORK = Network("scheduler", "counted", lans=(Lan("l", latency=1), Lan("r")))
+QUICK = Policy(external_time=0, internal_time=0)
+
+
+def one(*tasks: Task, edges: tuple[Edge, ...] = (), due: int | None = None) -> Graph:
+    return Graph("g", tasks, edges, absolute_deadline=due, lan=0)
+
+
+def lan_of(run: GridRun) -> int | None:
+    return run.outcome.fates[0].lan
+
+
+@pytest.mark.parametrize(("power", "lan"), [(4, 1), (2, 0)])
+def test_the_lan_that_would_be_done_first_gets_the_task(power: int, lan: int) -> None:
+    """At home 1 + 4 + 1; in the other LAN 1 + 4 / power + 1, and over the WAN 1 and 1."""
+    machines = (Machine("m", 1, 0), Machine("n", power, 1))
+    graph = Graph("g", (Task("t", 4),), lan=0, input=1, output=1)
+    network = Network("scheduler", "counted", lans=(Lan("l"), Lan("r")), bandwidth=1)
+    run = simulate_grid(Instance(machines, (graph,), network), policy=QUICK, exact_numbers=True)
+    assert lan_of(run) == lan
+
+
+def test_what_waits_counts_in_a_bid() -> None:
+    """The faster LAN has a long task: the next one is better off at home."""
+    machines = (Machine("m", 1, 0), Machine("n", 2, 1))
+    first = Graph("f", (Task("t", 40),), lan=1)
+    second = Graph("g", (Task("t", 8),), arrival=5, lan=0)
+    instance = Instance(machines, (first, second), NETWORK)
+    run = simulate_grid(instance, policy=QUICK, exact_numbers=True)
+    assert [fate.lan for fate in run.outcome.fates] == [1, 0]
+
+
+def test_a_lan_without_a_living_node_does_not_bid() -> None:
+    machines = (Machine("m", 9, 0), Machine("n", 1, 1))
+    first, second = one(Task("t", 9)), Graph("h", (Task("t", 9),), arrival=50, lan=0)
+    instance = Instance(machines, (first, second), NETWORK)
+    hazards = Hazards(failures=(Outage(0, 0),))
+    run = simulate_grid(instance, policy=QUICK, hazards=hazards, exact_numbers=True)
+    assert [fate.lan for fate in run.outcome.fates] == [0, 1]
+    assert run.outcome.fates[0].reason
+
+
+def outcomes(monkeypatch: pytest.MonkeyPatch, simulate: Any, *, compiled: bool) -> tuple[Any, Any]:
+    monkeypatch.setattr(engine, "MANY", 1 if compiled else sys.maxsize)
+    run = simulate()
+    return run.outcome, run.trace
+
+
+CASES = {
+    "a light load": Case(lans=4, nodes=3, tasks=25),
+    "an overload": Case(lans=3, nodes=2, tasks=30, interval=500),
+    "failures": Case(lans=3, nodes=3, tasks=20, interval=1500, failure_rate=0.2, queue_size=2),
+    "literal": Case(variant="literal", lans=3, nodes=3, tasks=20, failure_rate=0.05),
+    "as far apart as they are": Case(topology="tiers", lans=4, nodes=2, tasks=15),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_compiled_bids_are_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+
+    def simulate() -> GridRun:
+        return CASES[name].run(keep_trace=True)
+
+    plain = outcomes(monkeypatch, simulate, compiled=False)
+    assert outcomes(monkeypatch, simulate, compiled=True) == plain
+
+
+def test_costs_and_dead_lans_are_bid_for_in_plain_python_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tasks with costs of their own on machines are not compiled; dead LANs have no bid."""
+    pytest.importorskip("numba")
+    machines = tuple(Machine(f"m{k}", 1, k // 2) for k in range(4))
+    costs = Task("c", costs=(3, 4, None, 5))
+    graphs = tuple(
+        Graph(f"g{k}", (Task("t", 5), costs if k % 2 else Task("u", 2)), (Edge(0, 1),), k, lan=0)
+        for k in range(6)
+    )
+    hazards = Hazards(failures=(Outage(0, 1, 30), Outage(1, 1), Outage(2, 2)))
+    instance = Instance(machines, graphs, NETWORK)
+
+    def simulate() -> GridRun:
+        return simulate_grid(instance, policy=QUICK, hazards=hazards)
+
+    plain = outcomes(monkeypatch, simulate, compiled=False)
+    assert outcomes(monkeypatch, simulate, compiled=True) == plain
+
+
+def test_without_a_compiler_bids_are_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = CASES["a light load"]
+    plain = outcomes(monkeypatch, case.run, compiled=False)
+    monkeypatch.delattr(grid, "compiled", raising=False)
+    monkeypatch.setitem(sys.modules, "dlopt.simulation.grid.compiled", None)
+    assert outcomes(monkeypatch, case.run, compiled=True) == plain
+
+
+def test_exact_simulations_are_never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = generate("dag", "chen", lans=2, nodes=2, tasks=3, fewest=2, most=4)
+    monkeypatch.setattr(engine, "MANY", 1)
+    run = simulate_grid(instance, policy=variant("corrected"), exact_numbers=True)
+    assert run.check() == () and run.tolerance == 0
+
+
+def test_without_a_clock_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "simpy", None)
+    with pytest.raises(MissingExtraError, match="sim"):
+        CASES["a light load"].run()

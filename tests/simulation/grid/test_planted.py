@@ -1,0 +1,142 @@
+"""Faults that are planted in the simulator are found in what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from dlopt.generation import generate
+from dlopt.problems.dag import Instance, Outage
+from dlopt.simulation.grid import Hazards, Policy, simulate_grid
+from dlopt.simulation.grid.choice import Choice
+from dlopt.simulation.grid.engine import Engine
+from dlopt.simulation.grid.internal import InternalScheduler
+from dlopt.simulation.grid.machines import Machines
+from dlopt.simulation.grid.parts import QUEUED
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+HAZARDS = Hazards(
+    failure_rate=Fraction(1, 10),
+    failures=(Outage(0, 700, 3000), Outage(1, 2000, 5000), Outage(2, 900, 4000)),
+)
+
+
+@pytest.fixture(scope="module")
+def instance() -> Instance:
+    return generate("dag", "chen", lans=2, nodes=2, tasks=6, fewest=4, most=9, seed=5)
+
+
+def last_first(patch: pytest.MonkeyPatch) -> None:
+    start = Machines._start
+
+    def planted(self: Machines, node: Any) -> None:
+        there = [attempt for attempt in node.queue if attempt.state == QUEUED]
+        if there:
+            node.queue.remove(there[-1])
+            node.queue.appendleft(there[-1])
+        start(self, node)
+
+    patch.setattr(Machines, "_start", planted)
+
+
+def survives(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Machines, "_fail_node", lambda self, node, until: node_is_down(self, node, until))
+
+
+def node_is_down(machines: Machines, node: Any, until: Any) -> None:
+    if node.up:
+        node.up, node.back_at, node.down_since = False, until, machines.grid.now
+
+
+def one_more(patch: pytest.MonkeyPatch) -> None:
+    mapping = InternalScheduler.map
+
+    def planted(self: InternalScheduler) -> None:
+        self.policy = Policy(queue_size=self.grid.policy.queue_size + 1)
+        mapping(self)
+
+    patch.setattr(InternalScheduler, "map", planted)
+
+
+def at_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Choice, "arrival", lambda self, subtask, node, now: now)
+
+
+def over_the_wan_at_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Engine, "wan", lambda self, source, target, data: self.number(0))
+
+
+def done_twice(patch: pytest.MonkeyPatch) -> None:
+    delivered = InternalScheduler.delivered
+
+    def planted(self: InternalScheduler, attempt: Any) -> None:
+        delivered(self, attempt)
+        attempt.fate = "done"
+
+    patch.setattr(InternalScheduler, "delivered", planted)
+
+
+def to_the_dead(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Choice, "alive", lambda self: self._rack.nodes)
+
+
+def half_is_left(patch: pytest.MonkeyPatch) -> None:
+    take = InternalScheduler._take
+
+    def planted(self: InternalScheduler, attempts: list[Any]) -> None:
+        take(self, attempts[:1])
+        if attempts:
+            attempts[0].node.held += attempts[1:]
+
+    patch.setattr(InternalScheduler, "_take", planted)
+
+
+def not_for_strays(patch: pytest.MonkeyPatch) -> None:
+    delivered = InternalScheduler.delivered
+
+    def planted(self: InternalScheduler, attempt: Any) -> None:
+        stray = attempt.stray
+        delivered(self, attempt)
+        if stray:
+            attempt.fate = "ignored"
+
+    patch.setattr(InternalScheduler, "delivered", planted)
+
+
+def no_failures(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Machines, "begin", lambda self: None)
+
+
+SLOW = Hazards(slowdown=(1, 6))
+PLANTED: dict[str, tuple[Plant, str, Hazards]] = {
+    "the last goes first": (last_first, "not-first-in-first-out", Hazards()),
+    "what runs on a machine that fails goes on": (survives, "failure-survived", HAZARDS),
+    "a queue is longer than it may be": (one_more, "queue-overflow", Hazards()),
+    "data does not travel": (at_once, "starts-before-data", Hazards()),
+    "nor to another LAN": (over_the_wan_at_once, "received-before-input", Hazards()),
+    "nor home": (over_the_wan_at_once, "returned-before-results", Hazards()),
+    "done twice": (done_twice, "completed-twice", SLOW),
+    "sent to who is believed dead": (to_the_dead, "sent-to-presumed-dead", HAZARDS),
+    "left with who is believed dead": (half_is_left, "not-pulled-back", HAZARDS),
+    "the first result is thrown away": (not_for_strays, "task-missing", SLOW),
+    "machines do not fail": (no_failures, "failure-ignored", HAZARDS),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_fault_is_found(
+    name: str, instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant, kind, hazards = PLANTED[name]
+    policy = Policy(queue_size=2, bidders=0, trap=1)
+
+    def kinds() -> set[str]:
+        run = simulate_grid(instance, policy=policy, hazards=hazards, exact_numbers=True)
+        return {violation.kind for violation in run.check()}
+
+    assert kinds() == set()
+    plant(monkeypatch)
+    assert kind in kinds()
