@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint types arrows unit coverage falsify baselines wheel clean
+.PHONY: help demo test bench lint types arrows unit search coverage falsify baselines wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
@@ -35,7 +35,7 @@ demo: $(VENV)/ready ## solve and compare the shipped instances; table and Gantt 
 	$(BIN)/dlopt compare instances/iit/*.json --json > $(OUT)/compare.json
 	@ls $(OUT)
 
-test: lint types arrows unit ## everything that must hold
+test: lint types arrows unit search ## everything that must hold
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -57,7 +57,13 @@ coverage: $(VENV)/ready ## what the last `make test` has not run, everywhere
 falsify: $(VENV)/ready ## the properties with many more examples; searches that must break what is flawed, and nothing else
 	HYPOTHESIS_PROFILE=heavy $(BIN)/pytest -q -m property
 	$(BIN)/python -m benchmarks.falsify
-	$(BIN)/python -m benchmarks.falsify --sound --seconds $(or $(SECONDS),60) --shard $(or $(SHARD),1/1)
+	$(BIN)/python -m benchmarks.falsify --claims
+	@mkdir -p $(OUT)
+	$(BIN)/python -m benchmarks.falsify --sound --seconds $(or $(SECONDS),60) --shard $(or $(SHARD),1/1) \
+		--rows $(OUT)/searched-$(subst /,-of-,$(or $(SHARD),1/1)).csv
+
+search: $(VENV)/ready ## a short search: some flaws found again, nothing found of what is sound
+	$(BIN)/python -m benchmarks.falsify --short
 
 bench: $(VENV)/ready ## speed and scale; minutes
 	$(BIN)/python -m benchmarks.iit

@@ -2,13 +2,19 @@
 
     python -m benchmarks.falsify [--stem S] [--seconds 60] [--seed 0]
     python -m benchmarks.falsify --claims
-    python -m benchmarks.falsify --sound [--seconds 60] [--shard 1/4]
+    python -m benchmarks.falsify --sound [--seconds 60] [--shard 1/4] [--rows ROWS.csv]
+    python -m benchmarks.falsify --table ROWS.csv
+    python -m benchmarks.falsify --short
 
 The first prints a line for each pair of a flawed method and a kind of violation that a stored
 counterexample shows: seconds until it was found (without shrinking), instances tried, what found
 it, and the size of the smallest instance (jobs, machines). The second does the same for the
 claims that are no violations. The third lets each method that claims to be sound or optimal be
-searched for so many seconds and prints what was tried; it must find nothing.
+searched for so many seconds of CPU time and prints what was tried; it must find nothing. With
+`--rows` each search is a line of a file, and a run that was broken off is gone on with, or made
+longer by more seconds. `--table` prints what such a file says, summed up. The last is for every
+change: of each problem a flaw, a false claim and some methods that must stand, by so many
+instances, in less than a minute.
 """
 
 from __future__ import annotations
@@ -18,12 +24,35 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from benchmarks.searched import Log, Subject, rows_of, searches, table, variants
 from dlopt import DloptError, Status, io, registry, solve
 from dlopt.problems.records import Header
 from dlopt.registry import Method
 from dlopt.verify import Search, claims, falsify, save
 
 FOLDER = Path(__file__).parents[1] / "instances"
+
+SHORT_FLAWS = (
+    ("iit", "epr:literal-roots", "deadline"),
+    ("admission", "edf-opr-mn:literal", "channel-overlap"),
+    ("multistage", "multi-stage:literal", "node-overlap"),
+    ("coreservation", "co-rsbfr:literal", "transient-overload"),
+    ("bag", "gds:literal", "placed-twice"),
+)
+SHORT_CLAIMS = (
+    ("admission", "mcdf", "accepts-what-edf-accepts"),
+    ("coreservation", "co-rsbfr", "refining-helps"),
+    ("bag", "gds", "meets-what-edf-meets"),
+)
+SHORT_SOUND = (
+    ("iit", ("opr", "exact", "bound-fluid"), 60),
+    ("admission", ("edf-iit-2", "fast-edf-iit", "exact"), 24),
+    ("multistage", ("multi-stage", "exact", "structured"), 24),
+    ("coreservation", ("co-rsbfr", "exact", "milp"), 24),
+    ("dag", ("heft", "exact", "milp"), 24),
+    ("bag", ("gds", "exact", "milp"), 24),
+)
+"""What `--short` searches for, and by how many instances."""
 
 
 def stored(entry: Method) -> tuple[str, ...]:
@@ -82,12 +111,24 @@ def main() -> None:
     parser.add_argument("--sound", action="store_true", help="methods that must stand")
     parser.add_argument("--only", choices=("heuristic", "exact", "bound"), help="with --sound")
     parser.add_argument("--floats", action="store_true", help="with --sound: floats throughout")
+    parser.add_argument(
+        "--variants", action="store_true", help="with --sound: by each objective, with each option"
+    )
     parser.add_argument("--shard", default="1/1", metavar="I/N", help="with --sound: a part")
+    parser.add_argument("--rows", type=Path, metavar="CSV", help="with --sound: go on with it")
+    parser.add_argument("--table", type=Path, metavar="CSV", help="print what such a file says")
+    parser.add_argument("--short", action="store_true", help="a few of all, in under a minute")
     parser.add_argument("--out", type=Path, help="write what is found here")
     given = parser.parse_args()
-    table = _sound if given.sound else _claims if given.claims else _flaws
-    header("kind" if table is _flaws else "claim")
-    sys.exit(0 if table(given, [given.stem] if given.stem else registry.stems()) else 1)
+    if given.table:
+        print(table(rows_of(given.table)))
+        return
+    if given.short:
+        header("kind, or claim")
+        sys.exit(0 if _short(given.seed) else 1)
+    search = _sound if given.sound else _claims if given.claims else _flaws
+    header("kind" if search is _flaws else "claim")
+    sys.exit(0 if search(given, [given.stem] if given.stem else registry.stems()) else 1)
 
 
 def _flaws(given: argparse.Namespace, stems: Iterable[str]) -> bool:
@@ -101,15 +142,16 @@ def _flaws(given: argparse.Namespace, stems: Iterable[str]) -> bool:
 
 
 def _claims(given: argparse.Namespace, stems: Iterable[str]) -> bool:
-    """Search for instances that break what the papers say of single methods."""
+    """Search for instances that break what the papers say; return whether all were found."""
+    good = True
     for claim in claims():
         for name in claim.methods if str(claim.stem) in stems else ():
             search = falsify(
                 str(claim.stem), name, claim=claim.name, seconds=given.seconds, seed=given.seed
             )
-            row(f"{claim.stem} {name}", claim.name, search)
+            good = row(f"{claim.stem} {name}", claim.name, search) and good
             _told(search, given.out)
-    return True
+    return good
 
 
 def _sound(given: argparse.Namespace, stems: Iterable[str]) -> bool:
@@ -121,13 +163,37 @@ def _sound(given: argparse.Namespace, stems: Iterable[str]) -> bool:
         for entry in registry.methods(stem)
         if entry.claim != "literal-unsound" and given.only in (None, entry.kind)
     ]
-    good = True
-    for entry in entries[part - 1 :: parts]:
-        search = falsify(
-            entry.stem, entry.name, seconds=given.seconds, seed=given.seed, floats=given.floats
+    subjects = [
+        subject
+        for entry in entries
+        for subject in (
+            variants(entry) if given.variants else [Subject(entry, floats=given.floats)]
         )
-        good = not row(f"{entry.stem} {entry.name}", entry.claim, search) and good
-        _told(search, given.out)
+    ]
+    log = Log(given.rows)
+    good = True
+    for subject in subjects[part - 1 :: parts]:
+        entry = subject.entry
+        for made in searches(subject, log, given.seconds):
+            told = f"{entry.claim} {subject.asked}".rstrip()
+            good = not row(f"{entry.stem} {entry.name}", told, made) and good
+            _told(made, given.out)
+    return good and not any(one.found for one in log.rows)
+
+
+def _short(seed: int) -> bool:
+    """Search for a few of all; return whether all was found that must be, and nothing else."""
+    good = True
+    for stem, name, kind in SHORT_FLAWS:
+        made = falsify(stem, name, kind=kind, examples=400, seed=seed)
+        good = row(f"{stem} {name}", kind, made) and good
+    for stem, name, what in SHORT_CLAIMS:
+        made = falsify(stem, name, claim=what, examples=400, seed=seed)
+        good = row(f"{stem} {name}", what, made) and good
+    for stem, names, examples in SHORT_SOUND:
+        for name in names:
+            made = falsify(stem, name, examples=examples, seed=seed)
+            good = not row(f"{stem} {name}", registry.method(stem, name).claim, made) and good
     return good
 
 

@@ -193,7 +193,7 @@ NOT_APPLICABLE = {
     "compare of no instance": (lambda: compare(3), "an instance is needed"),
     "method": (lambda: solve(THREE, "best"), "no method 'best'"),
     "no method": (lambda: solve(THREE, None), "no method None"),
-    "limits": (lambda: solve(THREE, limits=3), "limits are Limits, not a int"),
+    "no limits": (lambda: solve(THREE, limits=3), "limits are Limits, not a int"),
     "objective": (lambda: solve(THREE, objective="speed"), "iit has no objective 'speed'"),
     "objective of another method": (
         lambda: solve(DEADLINE, "bound-fluid", objective="nodes"),

@@ -115,7 +115,9 @@ def test_a_bound_in_exact_numbers_proves_nothing_unless_it_is_the_value(
     assert [v.kind for v in check(THREE, replace(result, status=Status.OPTIMAL))] == ["status"]
     answering(valid(status=Status.OPTIMAL, bound=float(near)), claim="optimal")
     assert solve(THREE, "own").status is Status.OPTIMAL
-    answering(valid(status=Status.OPTIMAL, bound=Fraction(9) + Fraction(1, 10**12)), claim="optimal")
+    answering(
+        valid(status=Status.OPTIMAL, bound=Fraction(9) + Fraction(1, 10**12)), claim="optimal"
+    )
     with pytest.raises(RefutedAnswerError, match="beyond its bound"):
         solve(THREE, "own")
 

@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import time
 from pathlib import Path
 
+from benchmarks.papers import arguments
 from benchmarks.papers.claims import CLAIMS
 from benchmarks.papers.experiments import EXPERIMENTS, VARIANTS, WITHOUT, Results
 from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
 
-_HERE = Path(__file__).parent
 _LABELS = {
     "reject_ratio": "reject ratio",
     "miss_ratio": "share of late tasks",
@@ -48,30 +46,23 @@ def draw(name: str, results: Results, path: Path, note: str) -> None:
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.papers.admission", description=main.__doc__
-    )
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument(
-        "--shorter", type=float, default=5, help="divide the papers' simulated time by this"
-    )
-    parser.add_argument("--only", metavar="FIGURE,...", help=", ".join(EXPERIMENTS))
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument(
-        "--out", type=Path, default=_HERE / "figures", help="folder of the pictures"
-    )
+    parser = arguments.parser("admission", main.__doc__, EXPERIMENTS)
+    parser.add_argument("--shorter", type=float, help="divide the papers' simulated time by this")
     wanted = parser.parse_args()
-    names = wanted.only.split(",") if wanted.only else list(EXPERIMENTS)
+    seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
+    shorter = wanted.shorter or arguments.size(wanted, 10, 5, 1)
+    names = wanted.only or list(EXPERIMENTS)
+    wanted.out.mkdir(parents=True, exist_ok=True)
     print("| figure | claim | sound | as printed |\n|---|---|---|---|")
     for name in names:
         experiment = EXPERIMENTS[name]
-        horizon = _FULL_HORIZON[experiment.family] / wanted.shorter
+        horizon = _FULL_HORIZON[experiment.family] / shorter
         begun = time.perf_counter()
         found = {
-            variant: experiment.run(variant, wanted.seeds, horizon, wanted.processes)
+            variant: experiment.run(variant, seeds, horizon, wanted.processes)
             for variant in VARIANTS
         }
-        note = f"{wanted.seeds} seeds, time 0 to {horizon:g}, bars: 95 % confidence"
+        note = f"{seeds} seeds, time 0 to {horizon:g}, bars: 95 % confidence"
         for variant, results in found.items():
             path = wanted.out / f"fig-{name} {variant}.svg".replace(" ", "-")
             draw(name, results, path, note)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from benchmarks.papers.experiments import LOADS, Results
+from dlopt.simulation.many import Estimate, estimate
 
 EPSILON = 1e-9
 """Ratios that differ by less are equal."""
@@ -44,7 +45,9 @@ def below(
         ]
         gaps = [results.mean(other, load, measure, s) - mean for s, load, mean in pairs]
         good = [gap >= -EPSILON for gap in gaps]
-        numbers = f"{sum(good)} of {len(good)} points, mean difference {_points(gaps)}"
+        places = [(setting, load) for setting, load, _ in pairs]
+        spread = _difference(results, other, one, places, measure)
+        numbers = f"{sum(good)} of {len(good)} points, mean difference {_in_points(spread)}"
         if all(good):
             return Verdict("holds", numbers)
         if not any(good):
@@ -69,14 +72,15 @@ def shrinks(
     """
 
     def test(results: Results) -> Verdict:
-        means = []
-        for setting in results.experiment.settings:
-            loads = [load for load in LOADS if load <= most_load]
-            mine = [results.mean(one, load, setting=setting) for load in loads]
-            theirs = [results.mean(other, load, setting=setting) for load in loads]
-            mean = (sum(theirs) - sum(mine)) / len(loads)
-            means.append(abs(mean) if absolute else mean)
-        numbers = _trail("mean difference in points", results, [100 * mean for mean in means])
+        loads = [load for load in LOADS if load <= most_load]
+        spreads = [
+            _difference(results, other, one, [(setting, load) for load in loads])
+            for setting in results.experiment.settings
+        ]
+        if absolute:
+            spreads = [Estimate(abs(mean), width) for mean, width in spreads]
+        means = [spread.mean for spread in spreads]
+        numbers = _trail("mean difference in points", results, spreads)
         if _falls(means):
             return Verdict("holds", numbers)
         return Verdict("only" if means[-1] <= means[0] else "does not", numbers)
@@ -90,9 +94,10 @@ def most_miss(least: float) -> Callable[[Results], Verdict]:
     def test(results: Results) -> Verdict:
         good, shown = [], []
         for method in results.experiment.methods:
-            ratios = [results.mean(method, load, "miss_ratio") for load in LOADS]
+            spreads = [estimate(results.by_seed(method, load, "miss_ratio")) for load in LOADS]
+            ratios = [spread.mean for spread in spreads]
             good += [(load, ratio > least) for load, ratio in zip(LOADS, ratios, strict=True)]
-            shown.append(f"{method} {min(ratios):.1%} to {max(ratios):.1%}")
+            shown.append(f"{method} {_in_percent(min(spreads))} to {_in_percent(max(spreads))}")
         word = "holds" if all(yes for _, yes in good) else "does not"
         if word == "does not" and any(yes for _, yes in good):
             word = "only"
@@ -108,15 +113,12 @@ def insensitive(method: str, beyond: float) -> Callable[[Results], Verdict]:
 
     def test(results: Results) -> Verdict:
         settings = results.experiment.settings
-        effect = [
-            results.mean(method, LOADS[-1], setting=s) - results.mean(method, LOADS[0], setting=s)
-            for s in settings
-        ]
+        spreads = [_rise(results, method, setting) for setting in settings]
+        effect = [spread.mean for spread in spreads]
         falls = _falls(effect)
         none = all(e < 0.05 for s, e in zip(settings, effect, strict=True) if s > beyond)
         word = "holds" if falls and none else "only" if falls or none else "does not"
-        rise = [100 * e for e in effect]
-        return Verdict(word, _trail("rise in points from load .1 to 1", results, rise))
+        return Verdict(word, _trail("rise in points from load .1 to 1", results, spreads))
 
     return test
 
@@ -126,13 +128,13 @@ def steady(method: str, within: float) -> Callable[[Results], Verdict]:
 
     def test(results: Results) -> Verdict:
         settings = results.experiment.settings
-        means = [
-            sum(results.mean(method, load, setting=s) for load in LOADS) / len(LOADS)
+        spreads = [
+            _over_seeds([results.by_seed(method, load, setting=s) for load in LOADS])
             for s in settings
         ]
+        means = [spread.mean for spread in spreads]
         word = "holds" if max(means) - min(means) <= within else "does not"
-        percent = [100 * mean for mean in means]
-        return Verdict(word, _trail("mean reject ratio in %", results, percent))
+        return Verdict(word, _trail("mean reject ratio in %", results, spreads))
 
     return test
 
@@ -146,7 +148,7 @@ def equal(one: str, other: str) -> Callable[[Results], Verdict]:
         same = sum(abs(gap) <= EPSILON for gap in gaps)
         word = "holds" if same == len(gaps) else "only" if same else "does not"
         return Verdict(
-            word, f"{same} of {len(gaps)} points, largest {_points([max(gaps, key=abs)])}"
+            word, f"{same} of {len(gaps)} points, largest {100 * max(gaps, key=abs):.2f} points"
         )
 
     return test
@@ -158,15 +160,15 @@ def saturates(
     """Return a test: beyond a load, utilization moves by no more than so much."""
 
     def test(results: Results) -> Verdict:
-        spans = []
+        spans, shown = [], []
         for method in methods:
             loads = (load for load in results.experiment.loads if load > beyond)
-            means = [results.mean(method, load, "utilization") for load in loads]
-            spans.append(max(means) - min(means))
-        told = ", ".join(
-            f"{method}: by {100 * span:.1f} points"
-            for method, span in zip(methods, spans, strict=True)
-        )
+            spreads = [estimate(results.by_seed(method, load, "utilization")) for load in loads]
+            least, most = min(spreads), max(spreads)
+            spans.append(most.mean - least.mean)
+            ends = f"{_in_percent(least)} to {_in_percent(most)}"
+            shown.append(f"{method}: by {100 * spans[-1]:.1f} points, {ends}")
+        told = "; ".join(shown)
         return Verdict("holds" if max(spans) <= within else "does not", told)
 
     return test
@@ -176,14 +178,62 @@ def _falls(numbers: list[float]) -> bool:
     return all(later <= earlier + EPSILON for earlier, later in pairwise(numbers))
 
 
-def _trail(what: str, results: Results, numbers: list[float]) -> str:
-    pairs = zip(results.experiment.settings, numbers, strict=True)
-    trail = ", ".join(f"{setting}: {number:.2f}" for setting, number in pairs)
+def _over_seeds(places: Sequence[Sequence[float]]) -> Estimate:
+    """Return the mean over places and seeds; the seeds are what varies."""
+    return estimate([sum(values) / len(places) for values in zip(*places, strict=True)])
+
+
+def _difference(
+    results: Results,
+    one: str,
+    other: str,
+    places: Sequence[tuple[Any, float]],
+    measure: str = "reject_ratio",
+) -> Estimate:
+    """Return by how much one method's measure exceeds the other's, in the mean over places.
+
+    Both see the same streams, so the difference is taken seed by seed.
+    """
+    return _over_seeds(
+        [
+            [
+                mine - theirs
+                for mine, theirs in zip(
+                    results.by_seed(one, load, measure, setting),
+                    results.by_seed(other, load, measure, setting),
+                    strict=True,
+                )
+            ]
+            for setting, load in places
+        ]
+    )
+
+
+def _rise(results: Results, method: str, setting: Any) -> Estimate:
+    """Return by how much a method rejects more at the greatest load than at the least."""
+    last, first = (results.by_seed(method, load, setting=setting) for load in (LOADS[-1], LOADS[0]))
+    return estimate([b - a for a, b in zip(first, last, strict=True)])
+
+
+def _trail(what: str, results: Results, spreads: Sequence[Estimate]) -> str:
+    pairs = zip(results.experiment.settings, spreads, strict=True)
+    trail = ", ".join(f"{setting}: {_shown(spread, 2)}" for setting, spread in pairs)
     return f"{what}, {results.experiment.parameter} {trail}"
 
 
-def _points(gaps: list[float]) -> str:
-    return f"{100 * sum(gaps) / len(gaps):.2f} points"
+def _in_points(spread: Estimate) -> str:
+    return f"{_shown(spread, 2)} points"
+
+
+def _in_percent(spread: Estimate) -> str:
+    return f"{_shown(spread, 1)} %"
+
+
+def _shown(spread: Estimate, digits: int) -> str:
+    """Return a share in percent, with half its confidence interval if there is one."""
+    told = f"{100 * spread.mean:.{digits}f}"
+    width = spread.half_width
+    return told if width is None else f"{told} ± {100 * width:.{digits}f}"
 
 
 def _named(results: Results, setting: Any, load: float) -> str:

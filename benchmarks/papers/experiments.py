@@ -101,6 +101,13 @@ class Results:
         estimate = self.points[setting, method, load].estimate(measure)
         return 0.0 if estimate is None else estimate.mean
 
+    def by_seed(
+        self, method: str, load: float, measure: str = "reject_ratio", setting: Any = None
+    ) -> list[float]:
+        """Return a measure of each seed."""
+        outcomes = self.points[setting, method, load].outcomes
+        return [float(getattr(outcome, measure) or 0.0) for outcome in outcomes]
+
 
 _EDF = ("edf-opr-mn", "edf-epr-mn", "edf-opr-an", "edf-epr-an")
 _ORDERS = ("fifo-opr-mn", "edf-opr-mn", "mwf-opr-mn")

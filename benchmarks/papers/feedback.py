@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from benchmarks.papers import arguments
 from benchmarks.papers.claims import Verdict
 from dlopt.plotting.curves import Curve, Spot, plot_curves
 from dlopt.simulation.feedback import (
@@ -24,9 +24,7 @@ from dlopt.simulation.feedback import (
     identify,
     study,
 )
-from dlopt.simulation.many import estimate
-
-_HERE = Path(__file__).parent
+from dlopt.simulation.many import Estimate, estimate
 
 READINGS = {
     "repaired": Policy(),
@@ -54,11 +52,19 @@ class Results:
 
     def mean(self, strategy: str, measure: str, part: tuple[float, float]) -> float:
         """Return the mean of a measure over the seeds, in a part of the time, as the load grows."""
-        return _mean(self.growing.runs[strategy], measure, part)
+        return self.spread(strategy, measure, part).mean
 
-    def after(self, strategy: str, part: tuple[float, float]) -> float:
+    def spread(self, strategy: str, measure: str, part: tuple[float, float]) -> Estimate:
+        """Return that mean with its confidence interval."""
+        return _spread(self.growing.runs[strategy], measure, part)
+
+    def told(self, strategy: str, measure: str, part: tuple[float, float]) -> str:
+        """Return it in words."""
+        return _told(self.spread(strategy, measure, part))
+
+    def after(self, strategy: str, part: tuple[float, float]) -> Estimate:
         """Return the mean miss ratio in a part of the time, where nodes fail at 0.5."""
-        return _mean(self.failing.runs[strategy], "miss_ratio", part)
+        return _spread(self.failing.runs[strategy], "miss_ratio", part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +76,20 @@ class Claim:
     test: Callable[[Results], Verdict]
 
 
-def _mean(runs: Sequence[FeedbackRun], measure: str, part: tuple[float, float]) -> float:
+def _spread(runs: Sequence[FeedbackRun], measure: str, part: tuple[float, float]) -> Estimate:
     values = [getattr(run.between(*part), measure) for run in runs]
-    return estimate([value for value in values if value is not None]).mean
+    return estimate([value for value in values if value is not None])
+
+
+def _mean(runs: Sequence[FeedbackRun], measure: str, part: tuple[float, float]) -> float:
+    return _spread(runs, measure, part).mean
+
+
+def _told(spread: Estimate) -> str:
+    """Return a share in percent, with half its confidence interval if there is one."""
+    if spread.half_width is None:
+        return f"{spread.mean:.1%}"
+    return f"{100 * spread.mean:.1f} ± {100 * spread.half_width:.1f} %"
 
 
 def _load(piece: tuple[float, float]) -> float:
@@ -85,7 +102,8 @@ def rises(results: Results) -> Verdict:
     path = [results.mean("no-feedback", "miss_ratio", (k / 10, (k + 1) / 10)) for k in range(10)]
     steps = sum(later > earlier for earlier, later in pairwise(path))
     word = "holds" if steps >= 8 and path[-1] > path[0] else "does not"
-    return Verdict(word, f"{path[0]:.1%} to {path[-1]:.1%}, {steps} of 9 steps upward")
+    first, last = (results.told("no-feedback", "miss_ratio", part) for part in ((0, 0.1), END))
+    return Verdict(word, f"{first} to {last}, {steps} of 9 steps upward")
 
 
 def about(
@@ -94,18 +112,20 @@ def about(
     """Return a test: in the last tenth, a measure is about what the paper says."""
 
     def test(results: Results) -> Verdict:
-        found = results.mean(strategy, measure, END)
-        return Verdict("holds" if abs(found - wanted) <= within else "does not", f"{found:.1%}")
+        found = results.spread(strategy, measure, END)
+        word = "holds" if abs(found.mean - wanted) <= within else "does not"
+        return Verdict(word, _told(found))
 
     return test
 
 
 def held(results: Results) -> Verdict:
     """Tell whether the miss ratio stays at its set point."""
-    path = [results.mean("feedback", "miss_ratio", (k / 10, (k + 1) / 10)) for k in range(2, 10)]
-    worst = max(abs(ratio - 0.05) for ratio in path)
+    tenths = [(k / 10, (k + 1) / 10) for k in range(2, 10)]
+    path = [results.spread("feedback", "miss_ratio", tenth) for tenth in tenths]
+    worst = max(abs(ratio.mean - 0.05) for ratio in path)
     word = "holds" if worst <= WITHIN else "does not"
-    return Verdict(word, f"tenths 3 to 10: {min(path):.1%} to {max(path):.1%}")
+    return Verdict(word, f"tenths 3 to 10: {_told(min(path))} to {_told(max(path))}")
 
 
 def no_miss(results: Results) -> Verdict:
@@ -122,7 +142,7 @@ def compared(
 
     def test(results: Results) -> Verdict:
         mine, theirs = results.mean(one, measure, part), results.mean(other, measure, part)
-        numbers = f"{one} {mine:.1%}, {other} {theirs:.1%}"
+        numbers = ", ".join(f"{it} {results.told(it, measure, part)}" for it in (one, other))
         if theirs - mine > by:
             return Verdict("holds", numbers)
         good = []
@@ -142,22 +162,23 @@ def similar(results: Results) -> Verdict:
     mine = results.mean("feedback", "reject_ratio", LIGHT)
     ideal = results.mean("ideal", "reject_ratio", LIGHT)
     word = "holds" if abs(mine - ideal) <= 0.02 else "does not"
-    return Verdict(word, f"feedback {mine:.1%}, ideal {ideal:.1%}")
+    numbers = (f"{it} {results.told(it, 'reject_ratio', LIGHT)}" for it in ("feedback", "ideal"))
+    return Verdict(word, ", ".join(numbers))
 
 
 def stays_high(results: Results) -> Verdict:
     """Tell what becomes of the misses without feedback, before and after nodes fail."""
     before = results.after("no-feedback", (0.1, 0.5))
     after = results.after("no-feedback", (0.6, 1))
-    word = "holds" if abs(after - 0.6) <= 0.1 else "does not"
-    return Verdict(word, f"{before:.1%} before, {after:.1%} after")
+    word = "holds" if abs(after.mean - 0.6) <= 0.1 else "does not"
+    return Verdict(word, f"{_told(before)} before, {_told(after)} after")
 
 
 def brought_back(results: Results) -> Verdict:
     """Tell whether feedback brings the misses back to the set point after nodes fail."""
     at_once, after = results.after("feedback", (0.5, 0.55)), results.after("feedback", (0.6, 1))
-    word = "holds" if abs(after - 0.05) <= WITHIN else "does not"
-    return Verdict(word, f"{at_once:.1%} in the 9 periods after, then {after:.1%}")
+    word = "holds" if abs(after.mean - 0.05) <= WITHIN else "does not"
+    return Verdict(word, f"{_told(at_once)} in the 9 periods after, then {_told(after)}")
 
 
 CLAIMS = (
@@ -217,9 +238,10 @@ FIGURES = {
 }
 
 
-def draw(results: Results, folder: Path, note: str) -> None:
-    """Draw the four figures."""
-    for figure, (which, measure, strategies) in FIGURES.items():
+def draw(results: Results, figures: Collection[str], folder: Path, note: str) -> None:
+    """Draw some of the four figures."""
+    for figure in figures:
+        which, measure, strategies = FIGURES[figure]
         found: Study = getattr(results, which)
         curves = tuple(
             Curve(
@@ -314,32 +336,33 @@ def response(found: Study, seeds: int = 40, periods: int = 40) -> None:
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.papers.feedback", description=main.__doc__
-    )
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", metavar="READING,...", help=", ".join(READINGS))
-    parser.add_argument(
-        "--out", type=Path, default=_HERE / "figures", help="folder of the pictures"
-    )
+    parser = arguments.parser("feedback", main.__doc__, FIGURES)
+    parser.add_argument("--readings", metavar="READING,...", help=", ".join(READINGS))
     wanted = parser.parse_args()
-    names = wanted.only.split(",") if wanted.only else list(READINGS)
+    figures = wanted.only or tuple(FIGURES)
+    seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
+    names = wanted.readings.split(",") if wanted.readings else list(READINGS)
+    if wanted.quick and not wanted.readings:
+        names = ["repaired", "as printed"]
     found = {}
     for name in names:
         begun = time.perf_counter()
-        found[name] = run(READINGS[name], wanted.seeds)
+        found[name] = run(READINGS[name], seeds)
         print(f"{name}: {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
     first = found[names[0]]
-    draw(first, wanted.out, f"{wanted.seeds} seeds, bars: 95 % confidence; reading: {names[0]}")
+    wanted.out.mkdir(parents=True, exist_ok=True)
+    draw(first, figures, wanted.out, f"{seeds} seeds, bars: 95 % confidence; reading: {names[0]}")
     print(f"| figure | claim | {' | '.join(names)} |\n|---|---|{'---|' * len(names)}")
     for claim in CLAIMS:
-        verdicts = [claim.test(results) for results in found.values()]
-        cells = [f"**{verdict.word}**: {verdict.numbers}" for verdict in verdicts]
-        print(f"| {claim.figure} | {claim.words} | {' | '.join(cells)} |")
-    equal(wanted.seeds)
-    models()
-    loads(first.growing, wanted.seeds)
-    response(first.growing)
+        if claim.figure in figures:
+            verdicts = [claim.test(results) for results in found.values()]
+            cells = [f"**{verdict.word}**: {verdict.numbers}" for verdict in verdicts]
+            print(f"| {claim.figure} | {claim.words} | {' | '.join(cells)} |")
+    if not wanted.quick and not wanted.only:
+        equal(seeds)
+        models()
+        loads(first.growing, seeds)
+        response(first.growing)
     return 0
 
 

@@ -5,25 +5,26 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 import time
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise, product
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 
+from benchmarks.papers import arguments
 from dlopt.generation.multistage import mamat5
 from dlopt.heuristics.multistage.methods import decided
 from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
 from dlopt.problems.multistage import objective
+from dlopt.simulation.many import Estimate, estimate
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.8, 1.0)
 ADVANCES = (0.0, 1.0, 2.0, 10.0)
 _MEASURES = ("reject-ratio", "utilization")
-_HERE = Path(__file__).parent
+FIGURES = ("5.13", "5.14", "5.15", "5.16", "5.17", "5.18")
 
 Point = tuple[float, float, float]
 """Share of reservations, advance in mean intervals, system load."""
@@ -38,10 +39,12 @@ def run(job: tuple[Point, int, float]) -> tuple[Point, tuple[float, ...]]:
 
 
 class Results:
-    """What all streams gave."""
+    """What all streams gave that some figures need."""
 
-    def __init__(self, seeds: int, horizon: float, processes: int | None) -> None:
-        points = {*product(SHARES, (0.0, 1.0), LOADS), *product((0.3, 0.5), ADVANCES, LOADS)}
+    def __init__(
+        self, figures: Collection[str], seeds: int, horizon: float, processes: int | None
+    ) -> None:
+        points = {point for figure in figures for point in needed(figure)}
         jobs = [(point, seed, horizon) for point in sorted(points) for seed in range(seeds)]
         self.found: dict[Point, list[tuple[float, ...]]] = {point: [] for point in points}
         with ProcessPoolExecutor(processes) as pool:
@@ -52,13 +55,27 @@ class Results:
         """Return the mean of a measure over the seeds."""
         return mean(values[measure] for values in self.found[share, advance, load])
 
+    def spread(self, share: float, advance: float, measure: int = 0) -> Estimate:
+        """Return the mean over loads and seeds, in percent, with its confidence interval."""
+        by_load = [[one[measure] for one in self.found[share, advance, load]] for load in LOADS]
+        return over_seeds(by_load)
+
+    def difference(self, share: float, other: float, advance: float, measure: int = 0) -> Estimate:
+        """Return by how many points one share is above another, in the mean over the loads."""
+        return over_seeds(
+            [
+                [a[measure] - b[measure] for a, b in zip(*pair, strict=True)]
+                for load in LOADS
+                for pair in [(self.found[share, advance, load], self.found[other, advance, load])]
+            ]
+        )
+
     def curve(self, label: str, share: float, advance: float, measure: int) -> Curve:
-        """Return the curve over the loads, with standard errors."""
+        """Return the curve over the loads, with confidence intervals."""
         spots = []
         for load in LOADS:
             values = [one[measure] for one in self.found[share, advance, load]]
-            error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-            spots.append(Spot(load, mean(values), error))
+            spots.append(Spot(load, *estimate(values)))
         return Curve(label, tuple(spots))
 
     def gaps(self, share: float, other: float, advance: float, measure: int = 0) -> list[float]:
@@ -69,56 +86,90 @@ class Results:
         ]
 
 
-def claims(results: Results) -> list[tuple[str, str, str]]:
-    """Return figure, claim and verdict of each claim."""
-    told = []
-    for figure, measure, sign, words in (
-        ("5.13", 0, 1, "asked for at once (advance 0): the more is reserved, the more is rejected"),
-        ("5.14", 1, -1, "advance 0: the more is reserved, the less the cluster is used"),
-    ):
-        steps = [
-            sign * gap
-            for fewer, more in pairwise(SHARES)
-            for gap in results.gaps(more, fewer, 0.0, measure)
-        ]
-        good = sum(step >= 0 for step in steps)
-        told.append((figure, words, _word(good, len(steps), f"{good} of {len(steps)} steps")))
-    close = [abs(gap) for share in (0.1, 0.3, 0.5) for gap in results.gaps(share, 0.0, 1.0)]
-    text = f"largest difference {max(close):.1f} points, mean {mean(close):.1f}"
-    words = "asked for one interval before: 0 to 50 % reserved reject about the same (3 points)"
-    told.append(("5.15", words, _word(sum(x <= 3 for x in close), len(close), text)))
-    far = [gap for share in (0.8, 1.0) for gap in results.gaps(share, 0.5, 1.0)]
-    text = f"{min(far):.1f} to {max(far):.1f} points more than with 50 %"
-    words = "80 and 100 % reject much more (5 points)"
-    told.append(("5.15", words, _word(sum(x >= 5 for x in far), len(far), text)))
-    used = [abs(gap) for share in (0.1, 0.3, 0.5) for gap in results.gaps(share, 0.0, 1.0, 1)]
-    text = f"largest difference {max(used):.1f} points, mean {mean(used):.1f}"
+def needed(figure: str) -> Iterator[Point]:
+    """Yield the points of a figure."""
+    if figure in ("5.17", "5.18"):
+        yield from product((0.3 if figure == "5.17" else 0.5,), ADVANCES, LOADS)
+    else:
+        yield from product(SHARES, (0.0 if figure in ("5.13", "5.14") else 1.0,), LOADS)
+
+
+def over_seeds(by_load: Sequence[Sequence[float]]) -> Estimate:
+    """Return the mean over loads and seeds, in percent; the seeds are what varies."""
+    return estimate([100 * sum(values) / len(by_load) for values in zip(*by_load, strict=True)])
+
+
+def told(spread: Estimate) -> str:
+    """Return a mean with half its confidence interval, if there is one."""
+    width = spread.half_width
+    return f"{spread.mean:.1f}" + ("" if width is None else f" ± {width:.1f}")
+
+
+def claims(results: Results, figures: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield figure, claim and verdict of each claim of some figures."""
+    by_figure = {
+        "5.13": lambda: _at_once(results, "5.13"),
+        "5.14": lambda: _at_once(results, "5.14"),
+        "5.15": lambda: _one_before(results, "5.15"),
+        "5.16": lambda: _one_before(results, "5.16"),
+        "5.17": lambda: _earlier(results, "5.17", 0.3),
+        "5.18": lambda: _earlier(results, "5.18", 0.5),
+    }
+    for figure, rows in by_figure.items():
+        if figure in figures:
+            yield from rows()
+
+
+def _at_once(results: Results, figure: str) -> Iterator[tuple[str, str, str]]:
+    measure, sign, words = {
+        "5.13": (0, 1, "asked for at once (advance 0): the more is reserved, the more is rejected"),
+        "5.14": (1, -1, "advance 0: the more is reserved, the less the cluster is used"),
+    }[figure]
+    steps = [
+        sign * gap
+        for fewer, more in pairwise(SHARES)
+        for gap in results.gaps(more, fewer, 0.0, measure)
+    ]
+    good = sum(step >= 0 for step in steps)
+    whole = told(results.difference(1.0, 0.0, 0.0, measure))
+    text = f"all reserved is {whole} points from nothing reserved"
+    yield figure, words, _word(good, len(steps), text)
+
+
+def _one_before(results: Results, figure: str) -> Iterator[tuple[str, str, str]]:
+    measure = int(figure == "5.16")
+    close = [
+        abs(gap) for share in (0.1, 0.3, 0.5) for gap in results.gaps(share, 0.0, 1.0, measure)
+    ]
+    half = told(results.difference(0.5, 0.0, 1.0, measure))
+    text = f"largest difference {max(close):.1f} points; 50 % from none {half} in the mean"
     words = "0 to 50 % reserved use the cluster about as much (3 points)"
-    told.append(("5.16", words, _word(sum(x <= 3 for x in used), len(used), text)))
-    for figure, share in (("5.17", 0.3), ("5.18", 0.5)):
-        by_advance = [
-            [100 * results.mean(share, advance, load) for load in LOADS] for advance in ADVANCES
-        ]
-        falls = [
-            a - b for one, two in pairwise(by_advance[:3]) for a, b in zip(one, two, strict=True)
-        ]
-        trail = ", ".join(
-            f"{advance:g}: {mean(values):.1f} %"
-            for advance, values in zip(ADVANCES, by_advance, strict=True)
-        )
-        words = f"{share:.0%} reserved: asking earlier, up to two intervals, rejects less"
-        told.append(
-            (
-                figure,
-                words,
-                _word(sum(x >= 0 for x in falls), len(falls), f"mean by advance {trail}"),
-            )
-        )
-        flat = [abs(a - b) for a, b in zip(*by_advance[2:], strict=True)]
-        words = f"{share:.0%} reserved: beyond two intervals it makes no difference (2 points)"
-        text = f"largest difference {max(flat):.1f} points"
-        told.append((figure, words, _word(sum(x <= 2 for x in flat), len(flat), text)))
-    return told
+    if measure == 0:
+        words = "asked for one interval before: 0 to 50 % reserved reject about the same (3 points)"
+    yield figure, words, _word(sum(x <= 3 for x in close), len(close), text)
+    if measure == 0:
+        far = [gap for share in (0.8, 1.0) for gap in results.gaps(share, 0.5, 1.0)]
+        means = " and ".join(told(results.difference(share, 0.5, 1.0)) for share in (0.8, 1.0))
+        text = f"{min(far):.1f} to {max(far):.1f} points more than with 50 %; in the mean {means}"
+        words = "80 and 100 % reject much more (5 points)"
+        yield figure, words, _word(sum(x >= 5 for x in far), len(far), text)
+
+
+def _earlier(results: Results, figure: str, share: float) -> Iterator[tuple[str, str, str]]:
+    by_advance = [
+        [100 * results.mean(share, advance, load) for load in LOADS] for advance in ADVANCES
+    ]
+    falls = [a - b for one, two in pairwise(by_advance[:3]) for a, b in zip(one, two, strict=True)]
+    trail = ", ".join(
+        f"{advance:g}: {told(results.spread(share, advance))} %" for advance in ADVANCES
+    )
+    words = f"{share:.0%} reserved: asking earlier, up to two intervals, rejects less"
+    text = f"mean by advance {trail}"
+    yield figure, words, _word(sum(x >= 0 for x in falls), len(falls), text)
+    flat = [abs(a - b) for a, b in zip(*by_advance[2:], strict=True)]
+    words = f"{share:.0%} reserved: beyond two intervals it makes no difference (2 points)"
+    text = f"largest difference {max(flat):.1f} points"
+    yield figure, words, _word(sum(x <= 2 for x in flat), len(flat), text)
 
 
 def _word(good: int, all_of_them: int, text: str) -> str:
@@ -131,48 +182,46 @@ def before(advance: float) -> str:
     return f"{advance:g} interval{'s' * (advance != 1)} before" if advance else "at once"
 
 
-def draw(results: Results, folder: Path, note: str) -> None:
-    """Draw the curves."""
-    for figure, advance in (("5.13-5.14", 0.0), ("5.15-5.16", 1.0)):
+def draw(results: Results, figures: Collection[str], folder: Path, note: str) -> None:
+    """Draw the curves of some figures; two that belong together are one picture."""
+    for pair, advance in ((FIGURES[:2], 0.0), (FIGURES[2:4], 1.0)):
+        if not set(pair) & set(figures):
+            continue
         panels: list[Panel] = [
             (name, tuple(results.curve(f"{s:.0%} reserved", s, advance, m) for s in SHARES))
             for m, name in enumerate(("reject ratio", "utilization"))
         ]
-        title = f"Mamat 2011, figures {figure}: asked for {before(advance)}"
-        path = folder / f"fig-{figure}.svg"
+        title = f"Mamat 2011, figures {'-'.join(pair)}: asked for {before(advance)}"
+        path = folder / f"fig-{'-'.join(pair)}.svg"
         plot_curves(panels, path, title=title, note=note, axis="system load")
-    panels = [
-        (
-            f"reject ratio, {share:.0%} reserved",
-            tuple(results.curve(before(a), share, a, 0) for a in ADVANCES),
-        )
-        for share in (0.3, 0.5)
-    ]
-    title = "Mamat 2011, figures 5.17 and 5.18: when reservations are asked for"
-    path = folder / "fig-5.17-5.18.svg"
-    plot_curves(panels, path, title=title, note=note, axis="system load")
+    if {"5.17", "5.18"} <= set(figures):
+        panels = [
+            (
+                f"reject ratio, {share:.0%} reserved",
+                tuple(results.curve(before(a), share, a, 0) for a in ADVANCES),
+            )
+            for share in (0.3, 0.5)
+        ]
+        title = "Mamat 2011, figures 5.17 and 5.18: when reservations are asked for"
+        path = folder / "fig-5.17-5.18.svg"
+        plot_curves(panels, path, title=title, note=note, axis="system load")
 
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.papers.multistage", description=main.__doc__
-    )
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument(
-        "--shorter", type=float, default=5, help="divide the paper's simulated time by this"
-    )
-    parser.add_argument("--processes", type=int, default=os.cpu_count())
-    parser.add_argument(
-        "--out", type=Path, default=_HERE / "figures", help="folder of the pictures"
-    )
+    parser = arguments.parser("multistage", main.__doc__, FIGURES)
+    parser.add_argument("--shorter", type=float, help="divide the paper's simulated time by this")
     wanted = parser.parse_args()
-    horizon = 10_000_000 / wanted.shorter
+    figures = wanted.only or FIGURES
+    seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
+    horizon = 10_000_000 / (wanted.shorter or arguments.size(wanted, 10, 5, 1))
     begun = time.perf_counter()
-    results = Results(wanted.seeds, horizon, wanted.processes)
-    draw(results, wanted.out, f"{wanted.seeds} seeds, time 0 to {horizon:g}, bars: standard errors")
+    results = Results(figures, seeds, horizon, wanted.processes)
+    wanted.out.mkdir(parents=True, exist_ok=True)
+    note = f"{seeds} seeds, time 0 to {horizon:g}, bars: 95 % confidence"
+    draw(results, figures, wanted.out, note)
     print("| figure | claim | ours |\n|---|---|---|")
-    for row in claims(results):
+    for row in claims(results, figures):
         print(f"| {' | '.join(row)} |")
     print(f"{time.perf_counter() - begun:.0f} s", file=sys.stderr)
     return 0

@@ -122,6 +122,10 @@ def linear(terms: Iterable[Term]) -> pulp.LpAffineExpression:
     return pulp.LpAffineExpression(coefficients, constant=0)
 
 
+_TIGHTER = 1e-7
+"""Tolerance of the last attempt, which keeps clear of the usual 1e-6."""
+
+
 def _highs(
     problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool, attempts: int = 3
 ) -> Outcome:
@@ -129,6 +133,8 @@ def _highs(
 
     # Feasibility tolerances stay at their defaults: tighter ones have made HiGHS answer wrongly.
     options: dict[str, Any] = {"random_seed": seed}
+    if attempts == 1:
+        options["mip_feasibility_tolerance"] = _TIGHTER
     if limits.work is not None:
         options["mip_max_nodes"] = limits.work
         options["simplex_iteration_limit"] = limits.work
@@ -158,7 +164,8 @@ def _highs(
         known.kInterrupt: Status.LIMIT,
     }
     if said == known.kSolveError and attempts > 1:
-        # Its branch and bound loses its way now and then; from another seed it does not.
+        # Its branch and bound loses its way now and then; from another seed it does not. Or it
+        # calls its own optimum an error, which is beyond the tolerance by a rounding error.
         return _highs(problem, limits, seed + 1, exact, attempts - 1)
     if said not in statuses:
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(said)!r}")

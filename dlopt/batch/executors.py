@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from dlopt.batch.worker import Setting, Worker
 from dlopt.errors import MissingExtraError, NotApplicableError, SolverError
 
 DASK = "dask://"
+_ADDRESS = re.compile(r"(?:\[[^\[\]\s]+\]|[^/:\[\]\s]+):([0-9]{1,5})")
+"""HOST:PORT; a client that is given anything else does not end."""
+_LAST_PORT = 65535
 _CONNECT_S = 30
 
 _LOCAL = threading.local()
@@ -104,7 +108,11 @@ def crew_of(name: str, workers: int | None, threads: int, run: str) -> Iterator[
     elif name.startswith(DASK) and len(name) > len(DASK):
         if workers is not None:
             raise NotApplicableError("a cluster has the workers it has: no --workers with dask://")
-        with _dask(name.removeprefix(DASK), run) as crew:
+        address = name.removeprefix(DASK)
+        port = _ADDRESS.fullmatch(address)
+        if port is None or int(port[1]) > _LAST_PORT:
+            raise NotApplicableError(f"{name} is no address: write {DASK}HOST:PORT")
+        with _dask(address, run) as crew:
             yield crew
     else:
         raise NotApplicableError(f"no executor {name!r} (known: processes, dask://HOST:PORT)")

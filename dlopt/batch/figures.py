@@ -14,7 +14,7 @@ _COLOURS = (
 )  # fmt: skip
 _DASHES = ("", "7 4", "2 3", "9 3 2 3")
 _WIDTH, _HEIGHT = 560, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 48, 24, 12, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 28, 12, 50
 
 
 def profile_svg(
@@ -94,7 +94,7 @@ def _grid(
         )
         if number % every == 0:
             parts.append(
-                f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16}">{escape(tick(value))}</text>'
+                f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 20}">{escape(tick(value))}</text>'
             )
     return parts
 

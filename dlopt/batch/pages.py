@@ -141,10 +141,7 @@ def _head(title: str) -> str:
 
 def _overview(judged: Sequence[Judged]) -> str:
     rows = [j.row for j in judged]
-    versions = sorted(
-        {f"dlopt {row.key.dlopt}" for row in rows}
-        | {f"{row.solver} {row.solver_version or ''}".strip() for row in rows if row.solver}
-    )
+    versions = [*sorted({f"dlopt {row.key.dlopt}" for row in rows}), *_solvers(rows)]
     facts = {
         "cells": len(rows),
         "instances": len({(row.key.problem, row.key.hash) for row in rows}),
@@ -157,6 +154,20 @@ def _overview(judged: Sequence[Judged]) -> str:
     limits = sorted({_limits_text(row) for row in rows})
     told = f"{'; '.join(versions)}. Limits for each cell: {'; '.join(limits)}."
     return f'<div class="facts">{boxes}</div><p class="quiet">{escape(told)}</p>'
+
+
+def _solvers(rows: Iterable[Row]) -> list[str]:
+    """Return the solvers by name, with their versions; a method that uses two names both."""
+    versions: dict[str, set[str]] = {}
+    for row in rows:
+        names = row.solver.split("+") if row.solver else []
+        known = row.solver_version.split("+") if row.solver_version else []
+        for name in names:
+            versions.setdefault(name, set())
+        if len(names) == len(known):
+            for name, version in zip(names, known, strict=True):
+                versions[name].add(version)
+    return [" ".join([name, *sorted(known)]) for name, known in sorted(versions.items())]
 
 
 def _limits_text(row: Row) -> str:

@@ -29,7 +29,8 @@ th, td { padding: 4px 12px; text-align: left; border-bottom: 1px solid var(--lin
 th { font-weight: 600; color: var(--quiet); white-space: nowrap; }
 td.n, th.n { text-align: right; white-space: nowrap; }
 tbody tr:hover { background: var(--band); }
-th:first-child, td:first-child { position: sticky; left: 0; background: var(--page); }
+th:first-child, td:first-child { position: sticky; left: 0; background: var(--page);
+  white-space: nowrap; }
 details { margin: 10px 0; }
 summary { cursor: pointer; color: var(--link); }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr));
@@ -46,5 +47,7 @@ svg text.left { text-anchor: end; }
 figure .pen { width: 26px; height: 8px; display: inline-block; margin-right: 5px; }
 a.one { white-space: nowrap; }
 img { max-width: 100%; background: #fff; }
+@media (max-width: 600px) { svg text { font-size: 18px; } main { padding: 16px 12px 32px; }
+  th, td { padding: 4px 8px; } figure { padding: 10px 6px; } }
 dt { font-weight: 600; } dd { margin: 0 0 8px 0; color: var(--quiet); }
 """

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlopt.cli.console import Exit, err, out, print_json, tell
+from dlopt.cli.folders import refuse_unwritable
 from dlopt.cli.options import (
     AsJson,
     Exactly,
@@ -185,6 +186,8 @@ def report(
     if pictures not in ("link", "inline", "none"):
         raise NotApplicableError(f"--pictures takes link, inline or none, not {pictures!r}")
     rows = read_rows(file)
+    if not rows:
+        raise NotApplicableError(f"{file}: there is no row to report")
     wrong = []
     if suffix == ".csv":
         write_baselines(rows, write_to)
@@ -231,8 +234,7 @@ def _can_draw(pictures: Path | None) -> None:
         return
     if find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "plot")
-    if pictures.exists() and not pictures.is_dir():
-        raise NotApplicableError(f"cannot write to {pictures}: it is no folder")
+    refuse_unwritable(pictures)
 
 
 def _items(files: Sequence[Path], numbers: Numbers) -> Iterator[Item]:

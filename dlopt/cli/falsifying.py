@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from dlopt.cli.console import Exit, err, interruptible, out, print_json, quiet_solvers
-from dlopt.cli.options import AsJson, Goal, Seed
+from dlopt.cli.folders import refuse_unwritable
+from dlopt.cli.options import AsJson, Goal, Seed, Settings, pairs
 from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def falsify(
         typer.Option("--kind", metavar="K", help="Only violations of this kind."),
     ] = None,
     objective: Goal = None,
+    settings: Settings = None,
     jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Tasks at most.")] = 4,
     machines: Annotated[
         int, typer.Option("--machines", metavar="N", help="Nodes or machines at most.")
@@ -75,7 +77,7 @@ def falsify(
     from dlopt.verify import Size
     from dlopt.verify import falsify as search_for
 
-    _writable(folder)
+    refuse_unwritable(folder)
     wanted = _target(target)
     if jobs < 1 or machines < 1:
         raise NotApplicableError("--jobs and --machines must be positive")
@@ -94,6 +96,7 @@ def falsify(
                 seed=seed,
                 size=Size(jobs, machines, busy),
                 floats=floats,
+                options=pairs(settings) if settings else None,
                 progress=told,
             )
         )
@@ -108,6 +111,8 @@ def falsify(
 
 def _method(name: str) -> str | Callable[..., Any]:
     """Return a registered name as it is, and the function that ``FILE.py:FUNCTION`` names."""
+    if name.endswith(".py"):
+        raise NotApplicableError(f"{name} names no function: write {name}:FUNCTION")
     file, _, function = name.rpartition(":")
     if not file.endswith(".py"):
         return name
@@ -129,14 +134,6 @@ def _target(target: str) -> Literal["claim", "gap"]:
     if target == "gap":
         return "gap"
     raise NotApplicableError(f"--target must be claim or gap, got {target!r}")
-
-
-def _writable(folder: Path) -> None:
-    """Tell of a folder that cannot be made before the search, not after it."""
-    if folder.exists() and not folder.is_dir():
-        raise NotApplicableError(f"cannot write to {folder}: it is no folder")
-    if not folder.exists() and not folder.resolve().parent.is_dir():
-        raise NotApplicableError(f"cannot make {folder}: its folder does not exist")
 
 
 @contextlib.contextmanager
@@ -172,7 +169,8 @@ def _print(search: Search, files: tuple[Path, ...]) -> None:
     jobs, machines = found.size
     colour = "yellow" if found.claim == "gap" else "red"
     out.print(f"[{colour}]{found.claim}[/{colour}]", end=" ")
-    out.print(f"({found.method}): {jobs} x {machines} (jobs x machines)", markup=False)
+    asked = " ".join([found.method, *(f"{k}={v}" for k, v in found.options.items())])
+    out.print(f"({asked}): {jobs} x {machines} (jobs x machines)", markup=False)
     for text in found.texts:
         out.print(f"  {text}", markup=False, soft_wrap=True)
     if found.impossible:
@@ -201,6 +199,7 @@ def _to_data(search: Search, files: tuple[Path, ...]) -> dict[str, Any]:
     return data | {
         "phase": search.phase,
         "claim": found.claim,
+        "options": dict(found.options),
         "kind": found.kind,
         "broken": list(found.texts),
         "jobs": jobs,

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin, get_type_
 import typer
 from typer.core import TyperGroup
 
+from dlopt.cli.bars import bar
 from dlopt.cli.console import Exit, err, out, print_json
 from dlopt.cli.making import number
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
@@ -92,7 +90,7 @@ def feedback(
         raise NotApplicableError(f"--seeds must be positive, got {seeds}")
     names = list(STRATEGIES) if strategies is None else _listed("--strategies", strategies)
     setting = _setting(pairs(settings), _span(load, loads), fail, recover, _given(file, scenario))
-    with _bar() as progress:
+    with bar() as progress:
         found = study(setting, names, seeds=range(seed, seed + seeds), progress=progress)
     if as_json:
         print_json(tables.to_data(found, check))
@@ -205,22 +203,3 @@ def _listed(option: str, text: str) -> list[str]:
     if option == "--strategies" and len(set(names)) < len(names):
         raise NotApplicableError("--strategies names a strategy twice")
     return names
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int], None] | None]:
-    """Give what shows progress on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns: Sequence[Any] = (
-        TextColumn("simulating"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("")
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dlopt.verify import strategies
     from dlopt.verify.builders import Size
-    from dlopt.verify.claiming import Broken, Case, Claim, claims
+    from dlopt.verify.cases import Broken, Case, Claim
+    from dlopt.verify.claiming import claims
     from dlopt.verify.findings import Finding, Search, save
     from dlopt.verify.searching import falsify
     from dlopt.verify.shrinking import shrink
 
 _HOMES = {
     "builders": ("Size",),
-    "claiming": ("Broken", "Case", "Claim", "claims"),
+    "cases": ("Broken", "Case", "Claim"),
+    "claiming": ("claims",),
     "findings": ("Finding", "Search", "save"),
     "searching": ("falsify",),
     "shrinking": ("shrink",),

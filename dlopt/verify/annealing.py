@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -46,13 +47,18 @@ class Gap:
 
 
 def anneal(
-    entry: Method, objective: str | None, budget: Budget, seed: int, build: Builder
+    entry: Method,
+    objective: str | None,
+    budget: Budget,
+    seed: int,
+    build: Builder,
+    options: Mapping[str, Any],
 ) -> Search:
     """Search by annealing over the choices that an instance is made by; see `falsify`."""
     if entry.kind != "heuristic":
         raise NotApplicableError(f"{entry.name} is no heuristic: its gap is what it proves")
     rng = random.Random(seed)
-    hunt = _Annealing(entry, objective, budget, seed, build, rng)
+    hunt = _Annealing(entry, objective, budget, seed, build, options, rng)
     while not budget.spent and not hunt.done:
         hunt.descend()
     seconds = budget.elapsed
@@ -70,11 +76,12 @@ class _Annealing:
         budget: Budget,
         seed: int,
         build: Builder,
+        options: Mapping[str, Any],
         rng: random.Random,
     ) -> None:
         self.entry, self.objective, self.budget = entry, objective, budget
         self.seed, self.rng = seed, rng
-        self.build = build
+        self.build, self.options = build, options
         self.best: tuple[Any, Gap] | None = None
 
     @property
@@ -131,7 +138,7 @@ class _Annealing:
 
     def gap(self, instance: Any) -> Gap | None:
         """Return how far the method lies behind the optimum; None if that cannot be said."""
-        answer = ask(self.entry, instance, self.objective, self.seed)
+        answer = ask(self.entry, instance, self.objective, self.seed, options=self.options)
         mine = None if answer is None else answer.valid
         if answer is None or mine is None or mine.value is None:
             return None
@@ -145,14 +152,17 @@ class _Annealing:
         return None if size is None else Gap(size, answer, mine.value, best)
 
     def finding(self, instance: Any, gap: Gap) -> Finding:
-        def holds(smaller: Any) -> bool:
-            again = self.gap(smaller)
-            return again is not None and again.size >= gap.size
+        final, least = gap, gap.size
 
-        instance = shrink(instance, holds, MOST_SHRINKING)
-        final = self.gap(instance)
-        if final is None:
-            raise AssertionError("a gap that was measured cannot be measured any more")
+        def holds(smaller: Any) -> bool:
+            nonlocal instance, final
+            again = self.gap(smaller)
+            if again is None or again.size < least:
+                return False
+            instance, final = smaller, again
+            return True
+
+        shrink(instance, holds, MOST_SHRINKING)
         value, best = final.value, final.optimum.value
         text = f"value {_told(value)}, the optimum is {_told(best)}: {float(final.size):.1%} behind"
         return Finding(
@@ -166,6 +176,7 @@ class _Annealing:
             final.answer.objective,
             simplest(final.size),
             final.optimum,
+            self.options,
         )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ class Finding:
         Of a search for gaps: how far the value lies behind the optimum, relative to it.
     optimum : Result, optional
         What the exact method proves of the instance, if it does.
+    options : mapping
+        With which the method was asked.
     """
 
     stem: str
@@ -52,6 +54,7 @@ class Finding:
     goal: Objective
     gap: Number | None = None
     optimum: Result[Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -159,5 +162,6 @@ def save(
 def named(finding: Finding) -> Any:
     """Return the instance of a finding with its name and what it shows."""
     told = "; ".join(finding.texts)
-    origin = f"made for dlopt, found by falsify of {finding.method} ({finding.claim}): {told}"
+    asked = ", ".join([finding.claim, *(f"{k}={v}" for k, v in finding.options.items())])
+    origin = f"made for dlopt, found by falsify of {finding.method} ({asked}): {told}"
     return replace(finding.instance, name=finding.name, origin=origin)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
-from itertools import count, islice
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count, cycle, islice
+from typing import Any, Literal, NamedTuple
 
 from dlopt.errors import NotApplicableError
 from dlopt.problems.records import floating
@@ -16,18 +16,32 @@ from dlopt.result import Result, Status
 from dlopt.verify.annealing import anneal
 from dlopt.verify.budget import Budget, Progress
 from dlopt.verify.builders import SMALL, Builder, Size, builder
+from dlopt.verify.cases import Broken, Case, Claim
 from dlopt.verify.choices import Chance, Choices, light
-from dlopt.verify.claiming import Broken, Case, Claim
 from dlopt.verify.claiming import claim as claim_of
 from dlopt.verify.findings import Finding, Search
 from dlopt.verify.shrinking import extent, shrink
-from dlopt.verify.subjects import Answer, ask, ask_named, subject
+from dlopt.verify.subjects import (
+    QUICK_LIMITS,
+    Answer,
+    Panel,
+    ask,
+    ask_named,
+    goal_of,
+    subject,
+)
 
 PER_ROUND = 400
 """Instances made by chance in the first round; as many of the grid, and a quarter by hypothesis."""
 
 LIGHTEST = 5_000
 """Of all instances of one weight, so many are tried at the most."""
+
+SLOWER = 10
+"""Methods that prove something answer so much more slowly: their rounds are so much shorter."""
+
+SMALLER = ((2, 2, 6), (3, 2, 2))
+"""Jobs and machines of the instances that they are tried on, and how many for one of full size."""
 
 SHRINKING = 0.5
 """Seconds of shrinking for each second of the search, and not less than `LEAST_SHRINKING`."""
@@ -47,6 +61,7 @@ def falsify(
     seed: int = 0,
     size: Size = SMALL,
     floats: bool = False,
+    options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Search:
     """Search for an instance that breaks a method's claim, or on which it is far from the optimum.
@@ -80,6 +95,8 @@ def falsify(
         How large an instance may be.
     floats : bool, default False
         Give the method the same instances with every number a float.
+    options : mapping, optional
+        The method's own, as `dlopt.solve` takes them; by default those of the claim.
     progress : callable, optional
         Called with the number of instances tried, now and then.
 
@@ -109,15 +126,40 @@ def falsify(
         known = ", ".join(entry.objectives)
         raise NotApplicableError(f"{entry.name} has no objective {objective!r} (known: {known})")
     budget = Budget(seconds, examples, progress)
-    exactly = builder(stem, size)
-    build = (lambda choices: floating(exactly(choices))) if floats else exactly
+    read = None if options is None else entry.read_options(options)
+    builds = [_builder(stem, one, floats) for one in _sizes(entry, size)]
     if target == "gap":
         if claim is not None or kind is not None:
             raise NotApplicableError("a search for gaps has no claim and no kind")
-        return anneal(entry, objective, budget, seed, build)
+        return anneal(entry, objective, budget, seed, builds[-1], read or {})
     wanted = claim_of(entry, claim)
     goal = objective or wanted.objective
-    return _Hunt(entry, wanted, kind, goal, budget, seed, size, build).run()
+    chosen = wanted.options if read is None else read
+    return _Hunt(entry, wanted, kind, goal, budget, seed, builds, chosen).run()
+
+
+def _builder(stem: str, size: Size, floats: bool) -> Builder:
+    exactly = builder(stem, size)
+    return (lambda choices: floating(exactly(choices))) if floats else exactly
+
+
+def _sizes(entry: Method, size: Size) -> list[Size]:
+    """Return the sizes that instances have by turns, the full one last."""
+    if entry.kind == "heuristic":
+        return [size]
+    sizes = []
+    for jobs, machines, often in SMALLER:
+        smaller = Size(min(jobs, size.jobs), min(machines, size.machines), size.busy)
+        sizes += [smaller] * often
+    return [*sizes, size]
+
+
+class _Held(NamedTuple):
+    """An instance, the answer that breaks a claim, and how."""
+
+    instance: Any
+    answer: Answer
+    broken: Broken
 
 
 class _Hunt:
@@ -131,20 +173,20 @@ class _Hunt:
         objective: str | None,
         budget: Budget,
         seed: int,
-        size: Size,
-        build: Builder,
+        builds: list[Builder],
+        options: Mapping[str, Any],
     ) -> None:
         self.entry, self.claim, self.kind = entry, claim, kind
-        self.objective, self.budget, self.seed, self.size = objective, budget, seed, size
-        self.build = build
-        self.found: tuple[Any, Broken] | None = None
+        self.objective, self.budget, self.seed = objective, budget, seed
+        self.builds, self.options = builds, options
+        self.found: _Held | None = None
 
     def run(self) -> Search:
         for phase, trial in self._phases():
             trial()
             if self.found is not None:
                 seconds = self.budget.elapsed
-                finding = self._finding(*self.found)
+                finding = self._finding(self.found)
                 return Search(finding, self.budget.tried, self.budget.left_out, seconds, phase)
             if self.budget.spent:
                 break
@@ -153,11 +195,13 @@ class _Hunt:
     def _phases(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield what is tried, by turns; each round is twice as long as the one before."""
         rng = random.Random(self.seed)
+        builds = cycle(self.builds)
+        first = PER_ROUND if len(self.builds) == 1 else PER_ROUND // SLOWER
         for index in count():
-            much = PER_ROUND << min(index, 6)
-            drawn = (self.build(Choices(Chance(rng))) for _ in range(much))
+            much = first << min(index, 6)
+            drawn = (next(builds)(Choices(Chance(rng))) for _ in range(much))
             yield "chance", lambda drawn=drawn: self._each(drawn)  # type: ignore[misc]
-            grid = (made for made, _ in islice(light(self.build, index), LIGHTEST))
+            grid = (made for made, _ in islice(light(self.builds[-1], index), LIGHTEST))
             yield "grid", lambda grid=grid: self._each(grid)  # type: ignore[misc]
             examples = min(much // 4, 800)
             yield "hypothesis", lambda n=examples, k=index: self._by_hypothesis(n, k)  # type: ignore[misc]
@@ -174,51 +218,68 @@ class _Hunt:
             return not self.budget.spent and self._breaks(instance)
 
         seed = self.seed * 1_000_003 + index
-        strategies.examine(self.build, breaks, examples=examples, seed=seed)
+        strategies.examine(self.builds[0], breaks, examples=examples, seed=seed)
 
     def _breaks(self, instance: Any) -> bool:
         """Try an instance; keep the smallest that breaks the claim."""
-        answer = ask(self.entry, instance, self.objective, self.seed)
-        self.budget.count(answer is not None)
-        if answer is None:
+        case = self._case(instance)
+        self.budget.count(case is not None)
+        held = None if case is None else self._held(case)
+        if held is None:
             return False
-        broken = self._broken(instance, answer)
-        if not broken:
-            return False
-        if self.found is None or extent(instance) < extent(self.found[0]):
-            self.found = instance, broken[0]
+        if self.found is None or extent(instance) < extent(self.found.instance):
+            self.found = held
         return True
 
-    def _broken(self, instance: Any, answer: Answer) -> list[Broken]:
-        """Return what is broken, of the kind that is looked for."""
-        found = self.claim.breaks(Case(self.entry, instance, answer, self.seed))
-        kind = self.kind or (self.found[1].kind if self.found else None)
-        return [one for one in found if kind in (None, one.kind)]
+    def _case(self, instance: Any) -> Case | None:
+        """Ask the method; None if it does not apply."""
+        goal = goal_of(self.entry, instance, self.objective)
+        if goal is None:
+            return None
+        panel = Panel(instance, goal, self.seed)
+        answer = ask(
+            self.entry,
+            instance,
+            goal.name,
+            self.seed,
+            options=self.options,
+            hint=panel.hint() if self.entry.kind == "exact" else None,
+            limits=QUICK_LIMITS,
+        )
+        if answer is None:
+            return None
+        return Case(self.entry, instance, answer, self.seed, self.options, panel)
 
-    def _finding(self, instance: Any, broken: Broken) -> Finding:
+    def _held(self, case: Case) -> _Held | None:
+        """Return what breaks the claim, of the kind that is looked for."""
+        kind = self.kind or (self.found.broken.kind if self.found else None)
+        broken = [one for one in self.claim.breaks(case) if kind in (None, one.kind)]
+        return _Held(case.instance, case.answer, broken[0]) if broken else None
+
+    def _finding(self, held: _Held) -> Finding:
         until = time.perf_counter() + max(LEAST_SHRINKING, SHRINKING * self.budget.elapsed)
 
         def holds(smaller: Any) -> bool:
+            nonlocal held
             if time.perf_counter() > until and self.budget.examples is None:
                 return False
-            answer = ask(self.entry, smaller, self.objective, self.seed)
-            return answer is not None and bool(self._broken(smaller, answer))
+            case = self._case(smaller)
+            again = None if case is None else self._held(case)
+            held = again or held
+            return again is not None
 
-        instance = shrink(instance, holds)
-        answer = ask(self.entry, instance, self.objective, self.seed)
-        if answer is None:
-            raise AssertionError("a method that applied does not apply any more")
-        broken = self._broken(instance, answer)[0]
+        shrink(held.instance, holds)
         return Finding(
             self.entry.stem,
             self.entry.name,
             self.claim.name,
-            broken.kind,
-            _confirmed(instance, answer, broken),
-            instance,
-            answer.result,
-            answer.objective,
-            optimum=_proof(instance, answer),
+            held.broken.kind,
+            _confirmed(*held),
+            held.instance,
+            held.answer.result,
+            held.answer.objective,
+            optimum=_proof(held.instance, held.answer),
+            options=self.options,
         )
 
 

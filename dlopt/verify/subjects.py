@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,9 @@ from dlopt.result import Limits, Objective, Result, Status
 
 EXACT_LIMITS = Limits(time_s=20)
 """What a proof of one small instance may cost; without it nothing is concluded."""
+
+QUICK_LIMITS = Limits(time_s=3)
+"""What an exact method may cost on one of the many instances of a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +74,51 @@ def subject(stem: str, method: str | Method | Callable[..., Result[Any]]) -> Met
 
 
 def ask(
-    entry: Method, instance: Header, objective: str | None = None, seed: int = 0
+    entry: Method,
+    instance: Header,
+    objective: str | None = None,
+    seed: int = 0,
+    *,
+    options: Mapping[str, Any] | None = None,
+    hint: Any = None,
+    limits: Limits = EXACT_LIMITS,
 ) -> Answer | None:
-    """Return what a method makes of an instance; None if it does not apply to it."""
-    goal = _goal(entry, instance, objective)
+    """Return what a method makes of an instance; None if it does not apply to it.
+
+    Parameters
+    ----------
+    entry : Method
+    instance : Instance
+    objective : str, optional
+        By default the problem's own, or the first that the method knows.
+    seed : int
+    options : mapping, optional
+        The method's own.
+    hint : Solution, optional
+        For exact methods, which otherwise ask for hints themselves.
+    limits : Limits
+        Of exact methods; heuristics have none.
+    """
+    goal = goal_of(entry, instance, objective)
     if goal is None:
         return None
+    options = options or {}
     try:
         if entry.reason_against(instance, goal.name) is not None:
             return None
-        return Answer(goal, _asked(entry, instance, goal, seed))
+        if entry.kind == "exact" and isinstance(entry.target, str):
+            found = api.solve(
+                instance,
+                entry.name,
+                objective=goal.name,
+                limits=limits,
+                hint=hint,
+                seed=seed,
+                **options,
+            )
+        else:
+            found = _asked(entry, instance, goal, seed, options)
+        return Answer(goal, found)
     except NotApplicableError:
         return None
     except RefutedAnswerError as error:
@@ -97,12 +135,53 @@ def ask_named(
     return ask(registry.method(instance.problem, name), instance, objective, seed)
 
 
-def _asked(entry: Method, instance: Header, goal: Objective, seed: int) -> Result[Any]:
-    if entry.kind == "exact" and isinstance(entry.target, str):
-        limits = EXACT_LIMITS
-        return api.solve(instance, entry.name, objective=goal.name, limits=limits, seed=seed)
+class Panel:
+    """Answers of registered methods to one instance by one objective, each asked for once.
+
+    Parameters
+    ----------
+    instance : Instance
+    goal : Objective
+    seed : int
+    """
+
+    __slots__ = ("_answers", "goal", "instance", "seed")
+
+    def __init__(self, instance: Header, goal: Objective, seed: int) -> None:
+        self.instance, self.goal, self.seed = instance, goal, seed
+        self._answers: dict[str, Answer | None] = {}
+
+    def answer(self, name: str) -> Answer | None:
+        """Return what a method makes of the instance; exact ones start from `hint`."""
+        if name not in self._answers:
+            entry = registry.method(self.instance.problem, name)
+            hint = self.hint() if entry.kind == "exact" else None
+            self._answers[name] = ask(
+                entry, self.instance, self.goal.name, self.seed, hint=hint, limits=QUICK_LIMITS
+            )
+        return self._answers[name]
+
+    def hint(self) -> Any:
+        """Return the best plan of the problem's heuristics, None if they have none."""
+        best: Result[Any] | None = None
+        for name in registry.problem(self.instance.problem).hints:
+            answer = self.answer(name)
+            found = None if answer is None else answer.valid
+            if found is None or found.value is None:
+                continue
+            if best is None or best.value is None or self.goal.better(found.value, best.value):
+                best = found
+        return None if best is None else best.solution
+
+
+def _asked(
+    entry: Method, instance: Header, goal: Objective, seed: int, options: Mapping[str, Any]
+) -> Result[Any]:
+    read = entry.read_options(options)
     with entry.guard():
-        found = entry.load()(instance, objective=goal.name, limits=Limits(), hint=None, seed=seed)
+        found = entry.load()(
+            instance, objective=goal.name, limits=Limits(), hint=None, seed=seed, **read
+        )
     wrong = misfit(entry.stem, found)
     if wrong is not None:
         raise DloptError(f"{entry.name} failed: {wrong}")
@@ -110,7 +189,7 @@ def _asked(entry: Method, instance: Header, goal: Objective, seed: int) -> Resul
     return verdict(instance, entry, goal, answer)
 
 
-def _goal(entry: Method, instance: Header, objective: str | None) -> Objective | None:
+def goal_of(entry: Method, instance: Header, objective: str | None) -> Objective | None:
     """Return the objective that a method is asked for, or None if it makes no sense here."""
     module: Any = registry.problem(entry.stem).module
     name = objective or module.default_objective(instance)

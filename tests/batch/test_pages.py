@@ -71,6 +71,20 @@ def test_what_stands_in_a_page(tmp_path: Path) -> None:
     assert "one f 4 optimum exact, mine" in page.text
 
 
+def test_solvers_are_named_once_with_their_versions(tmp_path: Path) -> None:
+    rows = [
+        replace(row(name, Status.OPTIMAL, 4, 4), solver=solver, solver_version=version)
+        for name, solver, version in (
+            ("a", "HiGHS", "1.12.0"),
+            ("b", "CP-SAT+HiGHS", None),
+            ("c", "HiGHS+CP-SAT", "1.12.0"),
+            ("d", "HiGHS", "1.11.0"),
+            ("e", "HiGHS+GLOP", "1.12.0+9.15"),
+        )
+    ]
+    assert "; CP-SAT; GLOP 9.15; HiGHS 1.11.0 1.12.0. Limits" in page_of(tmp_path, *rows).text
+
+
 def test_a_page_needs_nothing_beside_it(tmp_path: Path) -> None:
     page = page_of(tmp_path, EXACT, OPR)
     assert not {"script", "link", "iframe", "object", "style"} & set(page.tags) - {"style"}

@@ -146,9 +146,13 @@ def test_bad_instances_are_all_told_before_any_work(
         (["--workers", "0"], "workers must be positive"),
         (["--memory", "0"], "memory must be positive"),
         (["--executor", "cloud"], "no executor 'cloud'"),
+        (["--executor", "dask://host"], "dask://host is no address: write dask://HOST:PORT"),
+        (["--executor", "dask://host:65536"], "is no address"),
+        (["--executor", "dask://tcp://host:8786"], "is no address"),
         (["--import", "no_such_module"], "cannot import no_such_module"),
         (["--exact-numbers", "--float-numbers"], "either as exact ones or as floats"),
         (["--pictures", "three.json"], "it is no folder"),
+        (["--pictures", "no/pictures"], "its folder does not exist"),
     ],
 )
 def test_bad_words(dlopt: Command, three: Path, words: list[str], told: str) -> None:

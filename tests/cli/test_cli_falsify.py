@@ -78,6 +78,15 @@ def test_a_claim_by_its_name(dlopt: Command) -> None:
     assert "edf has a plan of value" in data["broken"][0]
 
 
+def test_options_of_a_method(dlopt: Command) -> None:
+    words = ("falsify", "admission", "hybrid", "--set", "threshold=1", "--examples", 400)
+    words += ("--claim", "as-good-as-planned")
+    done = dlopt(*words, code=1)
+    assert "as-good-as-planned (hybrid threshold=1): 2 x 2 (jobs x machines)" in done.out
+    data = dlopt(*words, "--json", code=1).json
+    assert data["options"] == {"threshold": 1}
+
+
 OWN = """
 from dlopt.problems.bag import Solution
 from dlopt.result import Result, Status
@@ -131,6 +140,8 @@ def test_without_matplotlib_there_is_no_picture(
         (("bag", "none.py:method"), "cannot use none.py:method: FileNotFoundError"),
         (("bag", "bad.py:method"), "cannot use bad.py:method: ZeroDivisionError"),
         (("bag", "bad.txt.py:method"), "cannot use"),
+        (("bag", "bad.py"), "bad.py names no function: write bad.py:FUNCTION"),
+        (("admission", "hybrid", "--set", "threshold=few"), "option threshold takes"),
         (("bag", "gds", "--jobs", "0"), "--jobs and --machines must be positive"),
         (("bag", "gds", "--seconds", "0"), "must be positive"),
         (("bag", "gds", "--out", "a-file"), "it is no folder"),
@@ -143,6 +154,15 @@ def test_bad_input(dlopt: Command, tmp_path: Path, words: tuple[str, ...], text:
     done = dlopt("falsify", *words, code=2)
     assert text in done.err
     assert done.out == ""
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_before_the_search(
+    dlopt: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dlopt.cli.folders.os.access", lambda path, mode: False)
+    for words in ((), ("--out", "new")):
+        done = dlopt("falsify", "bag", "gds", "--seconds", 600, *words, code=2)
+        assert done.err.endswith(": no permission\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -1,6 +1,7 @@
 """The claims, held against stored instances; what cannot make an instance harder."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,13 @@ from dlopt import io, registry, solve
 from dlopt.problems.bag import Instance as Bag
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
-from dlopt.result import Objective
+from dlopt.result import Objective, Status
 from dlopt.verify.annealing import behind
 from dlopt.verify.builders import Size, builder, stems
-from dlopt.verify.choices import Chance, Choices
+from dlopt.verify.choices import Chance, Choices, Recorded
 from dlopt.verify.claiming import Case, claim
 from dlopt.verify.relaxing import relaxations
-from dlopt.verify.subjects import ask, subject
+from dlopt.verify.subjects import Panel, ask, subject
 
 FOLDER = Path(__file__).parents[2] / "instances"
 
@@ -53,8 +54,6 @@ def test_stored_instances_break_what_is_claimed(stem, file, name, what):
 
 @pytest.mark.parametrize(("stem", "file", "name", "what"), STORED)
 def test_the_simplest_instance_breaks_none_of_them(stem, file, name, what):
-    from dlopt.verify.choices import Recorded
-
     assert broken(builder(stem)(Choices(Recorded([]))), name, what) == ()
 
 
@@ -108,6 +107,43 @@ def test_a_gap_of_levels_is_that_of_the_first_that_differs():
     assert behind(goal, (1, 6), (1, 6)) == 0
     assert behind(goal, (1, 6), (0, 6)) is None  # relative to nothing
     assert behind(goal, (0, 5), (0, 6)) == 0  # better than the optimum, of a narrower class
+
+
+def test_nobody_else_is_asked_once_an_exact_method_proves_the_same(monkeypatch):
+    instance = io.read(FOLDER / "bag" / "small-etc.json", exact_numbers=True)
+    entry = registry.method("bag", "exact")
+    answer = ask(entry, instance, "makespan")
+    seen = {}
+    answered = Panel.answer
+    monkeypatch.setattr(
+        Panel, "answer", lambda self, name: seen.setdefault(name, True) and answered(self, name)
+    )
+    assert claim(entry).breaks(Case(entry, instance, answer)) == ()
+    assert list(seen) == [*registry.problem("bag").hints, "milp"]  # and not lns
+
+
+def test_methods_are_asked_once_for_an_instance():
+    instance = builder("dag")(Choices(Recorded([])))
+    goal = registry.problem("dag").module.OBJECTIVES["makespan"]
+    panel = Panel(instance, goal, 0)
+    assert panel.answer("heft") is panel.answer("heft")
+    assert panel.hint() == panel.answer("heft").result.solution
+    nothing = Panel(instance, registry.problem("bag").module.OBJECTIVES["accepted"], 0)
+    assert nothing.hint() is None
+
+
+def test_a_limit_of_an_exact_method_is_no_harder_instance(monkeypatch):
+    """What is only feasible may be worse on an easier instance."""
+    instance = builder("bag")(Choices(Recorded([])))
+    instance = replace(instance, tasks=(replace(instance.tasks[0], absolute_deadline=9),))
+    entry = registry.method("bag", "exact")
+    answer = ask(entry, instance, "accepted")
+    assert answer.result.value == 1
+    for status, found in ((Status.FEASIBLE, ()), (Status.OPTIMAL, ("worse",))):
+        worse = replace(answer, result=replace(answer.result, value=0, status=status))
+        monkeypatch.setattr("dlopt.verify.breaking.ask", lambda *a, worse=worse, **k: worse)
+        broken = claim(entry, "monotone").breaks(Case(entry, instance, answer))
+        assert tuple(one.kind for one in broken) == found
 
 
 def test_an_objective_that_makes_no_sense_here_is_not_asked_for():

@@ -147,6 +147,21 @@ def test_a_function_that_fails_or_says_what_is_wrong(change, kind, text):
         assert found.impossible is None
 
 
+def test_a_function_that_never_does_the_same_twice():
+    """What was seen is told, even if it is not seen again."""
+    seen = []
+
+    def moody(instance, *, objective, limits, hint, seed):
+        seen.append(instance)
+        change = boasting if len(seen) == 3 else lambda answer: answer
+        return of(change)(instance, objective=objective, limits=limits, hint=hint, seed=seed)
+
+    found = falsify("admission", moody, examples=30).finding
+    assert found.instance is seen[2]
+    assert found.kind == "refuted"
+    assert len(seen) > 3
+
+
 def lower(instance, *, objective, limits, hint, seed):
     """Promise a bound that is too low, as an exact method would."""
     found = registry.method("iit", "opr").load()(instance, objective="completion")
@@ -251,12 +266,50 @@ def test_an_optimal_heuristic_has_no_gap():
         ({"objective": "accepted"}, "opr has no objective 'accepted'"),
         ({"target": "gap", "claim": "sound"}, "no claim and no kind"),
         ({"target": "gap", "method": "exact"}, "exact is no heuristic"),
+        ({"options": {"assignment": "some"}}, "option assignment takes best or all"),
     ],
 )
 def test_what_makes_no_sense_is_told(options, text):
     given = {"stem": "iit", "method": "opr", "examples": 1} | options
     with pytest.raises(NotApplicableError, match=text):
         falsify(given.pop("stem"), given.pop("method"), **given)
+
+
+def test_a_method_is_asked_with_the_options_of_the_claim_or_of_the_caller(tmp_path):
+    """By default HYBRID plans while 49 tasks wait: on small instances it is EDF-IIT-2."""
+    given = {"claim": "as-good-as-planned", "examples": 400}
+    found = falsify("admission", "hybrid", **given).finding
+    assert (found.kind, found.options) == ("worse", {"threshold": 1})
+    assert found.size == (2, 2)
+    mine, theirs = (
+        solve(found.instance, name, objective="accepted", **options).value
+        for name, options in (("hybrid", {"threshold": 1}), ("edf-iit-2", {}))
+    )
+    assert mine < theirs
+    assert "threshold=1" in io.read(save(found, tmp_path)[0]).origin
+    assert falsify("admission", "hybrid", options={}, **given).finding is None
+
+
+def test_the_gap_of_a_method_with_options():
+    words = {"target": "gap", "objective": "accepted", "examples": 60, "size": Size(2, 1)}
+    found = falsify("bag", "edf", options={"late": "run"}, **words).finding
+    assert found.options == {"late": "run"}
+    assert found.gap > 0
+
+
+def test_what_proves_something_is_tried_on_small_instances_first(monkeypatch):
+    sizes = []
+
+    def told(case):
+        sizes.append((len(case.instance.tasks), len(case.instance.machines)))
+        return ()
+
+    never = replace(claims()[0], breaks=told)
+    monkeypatch.setattr("dlopt.verify.searching.claim_of", lambda entry, name: never)
+    falsify("bag", "exact", examples=36)
+    small = [size for size in sizes if size <= (2, 2)]
+    assert len(small) >= 24
+    assert max(sizes) > (2, 2)
 
 
 def test_claims_are_about_methods_that_exist():

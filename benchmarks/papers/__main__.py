@@ -1,0 +1,220 @@
+"""Draw every figure of the five papers again, and print what becomes of what they say.
+
+    python -m benchmarks.papers --list
+    python -m benchmarks.papers --quick [--only 4.6,min:5.9,liu]
+    python -m benchmarks.papers --full
+
+A figure is named by its number, by its paper (mamat, lin, chen, min, liu), or by both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.papers.arguments import FIGURES
+from benchmarks.papers.catalogue import MODULES, PAPERS, Entry, entries
+
+_VERDICT = re.compile(r"\*\*(?P<word>[^*]+)\*\*[:,]?\s*(?P<numbers>.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A claim and what became of it, for one of the variants that a module compares."""
+
+    entry: Entry
+    figure: str
+    claim: str
+    variant: str
+    numbers: str
+    verdict: str
+
+    def told(self) -> str:
+        """Return the row as Markdown."""
+        name = self.figure if self.figure.startswith(self.entry.paper) else f"{self.entry.paper}, "
+        name = name if name == self.figure else name + self.figure
+        cells = (name, self.claim, self.variant, self.numbers, f"**{self.verdict}**")
+        return f"| {' | '.join(cells)} |"
+
+
+def named(names: str) -> list[Entry]:
+    """Return the figures that are named, paper by paper.
+
+    Raises
+    ------
+    ValueError
+        If there is none of some name.
+    """
+    found: list[Entry] = []
+    for name in names.split(","):
+        paper, colon, label = name.strip().rpartition(":")
+        if not colon and label in PAPERS:
+            paper, label = label, ""
+        if paper and paper not in PAPERS:
+            raise ValueError(f"no paper {paper!r} (known: {', '.join(PAPERS)})")
+        mine = [
+            entry
+            for entry in entries()
+            if (not paper or entry.paper == PAPERS[paper]) and (not label or entry.label == label)
+        ]
+        if not mine:
+            raise ValueError(f"no figure {name.strip()!r}; --list names all")
+        found += [entry for entry in mine if entry not in found]
+    return found
+
+
+def command(
+    module: str, chosen: Sequence[Entry], size: str, out: Path, processes: int
+) -> list[str]:
+    """Return the command that draws some figures of a module."""
+    how = MODULES[module]
+    words = [sys.executable, "-m", f"benchmarks.papers.{module}"]
+    words += how.quick if size == "quick" else how.full
+    everything = [entry for entry in entries() if entry.module == module]
+    if how.only and len(chosen) < len(everything):
+        names = dict.fromkeys(name for entry in chosen for name in entry.known_as)
+        words += ["--only", ",".join(names)]
+    words += ["--out", str(out)]
+    return words + (["--processes", str(processes)] if how.processes else [])
+
+
+def rows(text: str, chosen: Sequence[Entry]) -> Iterator[Row]:
+    """Yield what a module's table says of some figures."""
+    variants: list[str] | None = None
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        if not line.startswith("|"):
+            variants = None
+        elif cells[:2] == ["figure", "claim"]:
+            variants = cells[2:]
+        elif variants is not None and not line.startswith("|--"):
+            figure, claim, *answers = cells
+            entry = next((entry for entry in chosen if entry.has(figure)), None)
+            for variant, answer in zip(variants, answers, strict=False):
+                found = _VERDICT.fullmatch(answer)
+                if entry is not None and found is not None and found["word"] != "-":
+                    yield Row(entry, figure, claim, variant, found["numbers"], found["word"])
+
+
+def listing() -> Iterator[str]:
+    """Yield all figures and tables as a Markdown table, with what draws them."""
+    yield "| paper | figure | what | drawn by | claims that hold | section, pictures |"
+    yield "|---|---|---|---|---|---|"
+    told = sections((Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8"))
+    alike: dict[tuple[object, ...], list[Entry]] = {}
+    for entry in entries():
+        key = (entry.paper, entry.what, entry.reason, entry.pictures)
+        alike.setdefault(key, []).append(entry)
+    for mine in alike.values():
+        entry, labels = mine[0], ", ".join(one.label for one in mine)
+        section = told.get(entry.section or "")
+        links = [f"[{entry.section}](#{section.anchor})"] if section else []
+        held = section.verdicts(entry) if section else ""
+        links += [
+            f"[{words}]({_PICTURES}/{name})"
+            for words, name in _captions(entry)
+            if (FIGURES / name).exists()
+        ]
+        by = f"not drawn: {entry.reason}" if entry.module is None else f"`{entry.module}`"
+        yield f"| {' | '.join((entry.paper, labels, entry.what, by, held, ', '.join(links)))} |"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A numbered section of benchmarks/README.md."""
+
+    anchor: str
+    text: str
+
+    def verdicts(self, entry: Entry) -> str:
+        """Return how many claims about a figure hold of the first variant, and how many in part."""
+        found = list(rows(self.text, [entry]))
+        words = [row.verdict for row in found if row.variant == found[0].variant]
+        if not words:
+            return ""
+        partly = words.count("only")
+        told = f"{words.count('holds')} of {len(words)}"
+        return f"{told}, {partly} in part" if partly else told
+
+
+def sections(page: str) -> dict[str, Section]:
+    """Return the numbered sections of a page, by their numbers."""
+    found = {}
+    for title, text in re.findall(r"^### (\d+\. .*)$((?:\n(?!##).*)*)", page, flags=re.MULTILINE):
+        anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        found[title.partition(".")[0]] = Section(anchor, text)
+    return found
+
+
+_PICTURES = "papers/figures"
+"""From benchmarks/README.md, which holds the list."""
+
+
+def _captions(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Yield what to call each picture of an entry, and its file."""
+    for name in entry.pictures:
+        words = [word for word in ("sound", "as-printed") if name.endswith(f"{word}.svg")]
+        words += ["no set-up"] * ("without-set-up" in name)
+        yield ", ".join(words).replace("-", " ").replace("no set up", "no set-up") or "svg", name
+
+
+def draw(chosen: Iterable[Entry], size: str, out: Path, processes: int) -> bool:
+    """Run the modules of some figures, print one table of all; return whether none failed."""
+    chosen = list(chosen)
+    print("| figure | claim | of | numbers | verdict |\n|---|---|---|---|---|", flush=True)
+    good = True
+    for module in MODULES:
+        mine = [entry for entry in chosen if entry.module == module]
+        if not mine:
+            continue
+        begun = time.perf_counter()
+        words = command(module, mine, size, out, processes)
+        print(f"{module}: {' '.join(words[1:])}", file=sys.stderr, flush=True)
+        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
+        for row in rows(done.stdout, mine):
+            print(row.told(), flush=True)
+        if done.returncode:
+            good = False
+            print(f"| {module} | failed, with exit code {done.returncode} | | | |", flush=True)
+        print(f"{module}: {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
+    for entry in chosen:
+        if entry.module is None:
+            print(f"| {entry.paper}, {entry.label} | {entry.what} | | {entry.reason} | not drawn |")
+    return good
+
+
+def main() -> int:
+    """Run what is asked for; the exit code is 1 if a module failed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.papers",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    size = parser.add_mutually_exclusive_group(required=True)
+    size.add_argument("--list", action="store_true", help="print all figures and what draws them")
+    size.add_argument("--quick", action="store_true", help="small: half an hour in all")
+    size.add_argument("--full", action="store_true", help="the papers' sizes: hours")
+    parser.add_argument("--only", metavar="FIGURE,...", help="such as 4.6,mamat:4.7,liu")
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--out", type=Path, help="folder of the pictures")
+    given = parser.parse_args()
+    if given.list:
+        print("\n".join(listing()))
+        return 0
+    try:
+        chosen = named(given.only) if given.only else [one for one in entries() if one.module]
+    except ValueError as error:
+        parser.error(str(error))
+    out = given.out or (FIGURES if given.full else Path("figures"))
+    return 0 if draw(chosen, "full" if given.full else "quick", out, given.processes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

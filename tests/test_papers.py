@@ -1,0 +1,104 @@
+"""The list of the papers' figures: what draws them knows them, and its tables are read."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.papers import __main__ as papers
+from benchmarks.papers import arguments, coreservation, execution, experiments, feedback, multistage
+from benchmarks.papers.catalogue import MODULES, PAPERS, Entry, entries
+
+KNOWN = {
+    "execution": execution.FIGURES,
+    "admission": tuple(experiments.EXPERIMENTS),
+    "multistage": multistage.FIGURES,
+    "feedback": tuple(feedback.FIGURES),
+    "coreservation": tuple(coreservation.experiments(1)),
+}
+TABLE = """
+3 seeds
+| figure | claim | sound | as printed |
+|---|---|---|---|
+| Mamat 2011, 4.6 | a rejects less | **holds**: 1.0 ± 0.2 points | **only**: 3 of 10 points |
+| Mamat 2011, 4.6 without set-up costs | a rejects less | **does not**: 0 | no variant |
+| Mamat 2011, 4.10-4.12 | b rejects less | **holds**: 2 | **-**: |
+
+| load | gain |
+|---|---|
+| 4.6 | 2 |
+"""
+
+
+def test_what_draws_a_figure_knows_it_by_its_name():
+    for entry in entries():
+        assert (entry.module is None) == (entry.reason is not None)
+        if entry.module in KNOWN:
+            assert set(entry.known_as) <= set(KNOWN[entry.module]), entry
+    drawn = {name for entry in entries() for name in entry.known_as if entry.module == "admission"}
+    assert drawn == set(KNOWN["admission"])
+    assert {entry.module for entry in entries()} == {None, *MODULES}
+    labels = [(entry.paper, entry.label) for entry in entries()]
+    assert len(labels) == len(set(labels)) == 124
+
+
+def test_figures_are_found_by_number_and_by_paper():
+    assert [entry.paper for entry in papers.named("4.6")] == [PAPERS["mamat"], PAPERS["min"]]
+    assert [entry.paper for entry in papers.named("min:4.6")] == [PAPERS["min"]]
+    assert len(papers.named("lin")) == 10
+    assert len(papers.named("4.6,min:4.6, 4.6")) == 2
+    for name, told in (
+        ("9.9", "no figure '9.9'"),
+        ("kim:4.6", "no paper 'kim'"),
+        ("min:4.9", "no"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            papers.named(name)
+
+
+def test_a_module_is_asked_for_its_part_or_for_all():
+    words = papers.command("admission", papers.named("mamat:4.6"), "quick", Path("out"), 1)
+    assert words[2:4] == ["benchmarks.papers.admission", "--quick"]
+    assert words[words.index("--only") + 1] == "4.6,4.6 without set-up costs"
+    everything = [entry for entry in entries() if entry.module == "admission"]
+    assert "--only" not in papers.command("admission", everything, "full", Path("out"), 1)
+    assert "--processes" not in papers.command("bag", papers.named("liu:7"), "full", Path(), 1)
+
+
+def test_the_tables_of_the_modules_are_read():
+    chosen = [*papers.named("mamat:4.6"), *papers.named("4.11")]
+    told = [row.told() for row in papers.rows(TABLE, chosen)]
+    assert told == [
+        "| Mamat 2011, 4.6 | a rejects less | sound | 1.0 ± 0.2 points | **holds** |",
+        "| Mamat 2011, 4.6 | a rejects less | as printed | 3 of 10 points | **only** |",
+        "| Mamat 2011, 4.6 without set-up costs | a rejects less | sound | 0 | **does not** |",
+        "| Mamat 2011, 4.10-4.12 | b rejects less | sound | 2 | **holds** |",
+    ]
+    assert list(papers.rows(TABLE, papers.named("min"))) == []
+    section = papers.Section("9", TABLE)
+    assert section.verdicts(chosen[0]) == "1 of 2"
+    assert section.verdicts(Entry("x", "4.9", "")) == ""
+
+
+def test_what_is_listed_of_the_sections():
+    page = "# A\n### 1. The `x` (y 2)\nwords\n\n## B\n### 12. Z\n" + TABLE
+    found = papers.sections(page)
+    assert {number: section.anchor for number, section in found.items()} == {
+        "1": "1-the-x-y-2",
+        "12": "12-z",
+    }
+    assert found["1"].text.strip() == "words"
+    assert "4.10-4.12" in found["12"].text
+    listed = "\n".join(papers.listing())
+    assert "| Lin et al. 2005 | 1, 2, 3 | topology, timing diagrams | not drawn" in listed
+    for file in re.findall(r"papers/figures/([^)]*)", listed):
+        assert (arguments.FIGURES / file).exists()
+
+
+def test_arguments_of_all_modules():
+    parser = arguments.parser("some", "Draw.", ("1", "2", "3"))
+    assert parser.parse_args(["--only", "3, 1"]).only == ("1", "3")
+    for words, expected in ((["--quick"], 1), ([], 2), (["--full"], 3)):
+        assert arguments.size(parser.parse_args(words), 1, 2, 3) == expected
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--only", "4"])

@@ -1,0 +1,60 @@
+"""The file of searches: what is in it is not searched again, and a torn line is cut off."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.searched import Log, Subject, rows_of, searches, table, variants
+from dlopt import registry
+from dlopt.verify import Search, falsify
+
+OPR = Subject(registry.method("iit", "opr"))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Make every search take 4 seconds of CPU time; return the seconds that it was given."""
+    given: list[float] = []
+
+    def search(self: Subject, seed: int, seconds: float) -> Search:
+        given.append(seconds)
+        found = falsify("iit", "opr:literal-timeline", examples=5).finding if seed == 7 else None
+        return Search(found, 10, 2, 5.0)
+
+    monkeypatch.setattr(Subject, "search", search)
+    ticks = iter(range(0, 10**6, 4))
+    monkeypatch.setattr("benchmarks.searched.time.process_time", lambda: float(next(ticks)))
+    return given
+
+
+def test_a_search_goes_on_where_it_was_left(clock: list[float], tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    assert len(list(searches(OPR, Log(file), 8.0))) == 2
+    assert clock == [8.0, 4.0]
+    assert list(searches(OPR, Log(file), 8.0)) == []
+    file.write_bytes(file.read_bytes()[:-5])  # killed while it wrote the second
+    assert [row.seed for row in rows_of(file)] == [0]
+    assert len(list(searches(OPR, Log(file), 8.0))) == 1
+    assert clock[2:] == [4.0]
+    assert [row.seed for row in rows_of(file)] == [0, 1]
+    assert table(rows_of(file)).splitlines()[2:] == [
+        "| iit `opr` | sound | 10 | 8 | 20 | 4 | nothing |"
+    ]
+
+
+def test_a_finding_ends_it(clock: list[float]) -> None:
+    log = Log(None)
+    assert len(list(searches(OPR, log, 100.0))) == 8
+    assert log.rows[-1].found == "transmission-duration"
+
+
+def test_variants_are_all_other_ways_to_ask() -> None:
+    asked = [subject.asked for subject in variants(registry.method("iit", "exact"))]
+    assert asked[:3] == ["completion", "nodes", "formulation=sequence"]
+    assert asked[-1] == "installments=2"
+    assert [one.asked for one in variants(OPR.entry)] == ["assignment=all"]
+    assert OPR.asked == "" and Subject(OPR.entry, floats=True).asked == "floats"
+    for stem in registry.stems():
+        for entry in registry.methods(stem):
+            for subject in variants(entry):
+                entry.read_options(subject.options)
