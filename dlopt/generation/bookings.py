@@ -40,7 +40,7 @@ def book(
     *,
     at: Number | None = None,
     span: Number | None = None,
-    machines: int = 1,
+    machines: int | None = None,
     machine_size: int | None = None,
     starts: Starts = "recorded",
     durations: Durations = "run",
@@ -62,7 +62,9 @@ def book(
         instance's clock starts there, by default with the first job.
     span : Number, optional
         Jobs submitted so long after `at`, or later, do not count.
-    machines : int, default 1
+    machines : int, optional
+        By default as many of `machine_size` as the log's header says that there are processors,
+        else as its widest job needs; without a `machine_size` 1.
     machine_size : int, optional
         Processors of each machine; by default those that the log's header says, shared among the
         machines and rounded up.
@@ -101,6 +103,8 @@ def book(
     """
     word_of("starts", starts, ("recorded", "submitted"))
     word_of("durations", durations, ("run", "requested"))
+    if machines is None:
+        machines = _enough(log, machine_size)
     whole("machines", machines, 1_000_000)
     if at is not None and not is_finite(at):
         raise NotApplicableError(f"at must be a finite number, got {shown(at)}")
@@ -144,6 +148,15 @@ def book(
         units="processors, seconds",
     )
     return Booking(instance, tuple(left_out.items()))
+
+
+def _enough(log: SwfLog, machine_size: int | None) -> int:
+    """Return how many machines of a size have all processors of a log."""
+    if machine_size is None:
+        return 1
+    whole("machine_size", machine_size, 10**9)
+    widest = max((job.processors or 0 for job in log.jobs), default=0)
+    return max(1, -(-(log.machine_size or widest) // machine_size))
 
 
 def _size(log: SwfLog, machines: int, machine_size: int | None) -> int:

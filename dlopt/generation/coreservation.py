@@ -105,7 +105,7 @@ def min4(
     return Instance(
         machines_of([capacity] * machines),
         tuple(requests),
-        Batch(batch),
+        _every(batch),
         name=f"min-4-{len(arrivals)}-{seed}",
         origin=f"drawn as in Min 2001, 4.5: min-4, seed {seed}",
         units=_UNITS,
@@ -171,7 +171,7 @@ def min5(
     return Instance(
         machines_of([dedicated.randint(least_capacity, most_capacity) for _ in range(machines)]),
         tuple(made),
-        Batch(batch),
+        _every(batch),
         name=f"min-5-{requests}-{seed}",
         origin=f"drawn as in Min 2001, 5.6: min-5, seed {seed}",
         units=_UNITS,
@@ -310,7 +310,7 @@ def small(
     return Instance(
         tuple(Machine(str(index), capacity) for index in range(machines)),
         tuple(Request(str(index), *one) for index, one in enumerate(made)),
-        Batch(batch),
+        _every(batch),
         name=f"small-{machines}x{requests}-{seed}",
         origin=f"dlopt generate coreservation --family small, seed {seed}",
     )
@@ -366,6 +366,12 @@ def bins(
     name = f"bins-{items}-{seed}"
     made = packed(BinPacking(name, capacity, tuple(wanted)), machines=machines)
     return replace(made, origin=f"dlopt generate coreservation --family bins, seed {seed}")
+
+
+def _every(batch: Number) -> Batch:
+    """Return the batching of a parameter, which keeps its kind of number."""
+    positive("batch", batch)
+    return Batch(batch)
 
 
 FAMILIES: dict[str, Callable[..., Instance]] = {

@@ -3,9 +3,11 @@
 `case` is an instance as the models see it, made of `jobs`; `worth` its objectives in whole numbers;
 `plans` turns what models hold into plans. `packing` is the program for CP-SAT, `linear` that for
 PuLP; `pooled` is the relaxation that takes all machines as one and is branched on in fractions,
-`placing` makes plans in one pass, `neighbourhood` improves a plan. `patterns` is what single
-machines can hold, `pricing` the linear program over it, `apart` branches on that: it keeps machines
-apart, and proves small instances. `bins` is bin packing, `machines` how few machines hold
-everything. `search` plays them against each other, level by level; `methods`, `batched`,
-`sufficing` and `bounds` are what a caller names.
+`apportioned` the row that it gets where machines differ. `placing` makes plans in one pass,
+`recreating` and `neighbourhood` improve a plan. `patterns` is what single machines can hold,
+`alone` finds the dearest of it, and all that is nearly as dear; `pricing` is the linear program
+over patterns, `apart` branches on that, `closing` chooses the best plan from all patterns that
+could be part of it: machines are kept apart, which proves small instances. `bins` is bin packing,
+`machines` how few machines hold everything. `search` plays them against each other, level by level;
+`methods`, `batched`, `sufficing` and `bounds` are what a caller names.
 """

@@ -2,7 +2,8 @@
 
 Given prices of parts, no plan is worth more than the dearest patterns, less what they pay, and what
 requests are paid. The dearest pattern is found in whole numbers, so every bound is proven, whatever
-the prices are. Branched on is who is accepted, then which two parts are on one machine (Ryan and
+the prices are. Where few patterns could be part of a better plan, the best one is chosen among
+them. Branched on is who is accepted, then which two parts are on one machine (Ryan and
 Foster 1981).
 """
 
@@ -19,6 +20,7 @@ from typing import Any
 from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.closing import close
 from dlopt.models.coreservation.patterns import Branch, Patterns
 from dlopt.models.coreservation.pricing import Master, Pricer, first_prices
 from dlopt.models.coreservation.worth import Held
@@ -28,6 +30,10 @@ _SHARES = (0.1, 0.5, 1.0)
 """How far prices go from the best ones to those of the linear program, which jump about."""
 _ENOUGH = 0.1
 """A subproblem is branched on when so much of what branching must prove is left to its prices."""
+_NEAR = Fraction(1, 50)
+"""All patterns are looked at when no more than so much of all there is is left to prove."""
+_STEPS = 10_000, 320_000
+"""Parts to decide about for all patterns of a group, at first and at the most."""
 _EFFORT = 2.0
 """Deterministic time to choose among patterns, where there is no time limit."""
 
@@ -80,6 +86,8 @@ class PatternSearch:
         self.patterns = Patterns(case, level)
         self.patterns.add_plan(held)
         self.held, self.value = dict(held), self.patterns.value(held)
+        self.steps = _STEPS[0]
+        self.reach = self.patterns.scale.units(self.patterns.total * _NEAR)
 
     def run(self) -> Priced:
         """Search until the best plan is proven, or time or work are up."""
@@ -92,7 +100,12 @@ class PatternSearch:
             while left and left[0].bound > self.value and (most is None or count < most):
                 node = left[0]
                 count += 1
-                master = self._price(node)
+                pricers = self._pricers(node.branch)
+                master = self._price(node, pricers)
+                if node.bound > self.value:
+                    self._choose()
+                if node.bound > self.value:
+                    self._close(node, pricers)
                 heappop(left)
                 if node.bound <= self.value:
                     continue
@@ -103,19 +116,48 @@ class PatternSearch:
                     number -= 1  # of equal ones the latest first
                     order = -node.bound, number
                     heappush(left, _Node(order, node.bound, branch, node.prices))
-                self._choose()
         except TimeoutError:
             pass
         bound = max([self.value, stuck, *(node.bound for node in left)])
         return Priced(Fraction(bound, scale.factor), self.held, count)
 
-    def _price(self, node: _Node) -> Master:
+    def _pricers(self, branch: Branch) -> list[Pricer]:
+        return [
+            Pricer(self.patterns, n, branch, self.budget, self.seed)
+            for n in range(len(self.patterns.groups))
+        ]
+
+    def _close(self, node: _Node, pricers: Sequence[Pricer]) -> None:
+        """Look for the best plan among all patterns that could be part of a better one.
+
+        Where they were too many it is tried again with twice as many steps; after the most of them,
+        when what is left to prove is half as much.
+        """
+        factor = self.patterns.scale.factor
+        whole = [round(price * factor) for price in node.prices]
+        while self.value < node.bound <= self.value + self.reach:
+            found = close(
+                self.patterns,
+                node.branch,
+                pricers,
+                whole,
+                self.value,
+                self.steps,
+                self.budget,
+                self.seed,
+            )
+            if found is None:
+                self.steps *= 2
+                if self.steps > _STEPS[1]:
+                    self.reach, self.steps = (node.bound - self.value) // 2, _STEPS[0]
+                return
+            node.bound = min(node.bound, found.bound)
+            if found.held is not None:
+                self.held, self.value = found.held, self.patterns.value(found.held)
+
+    def _price(self, node: _Node, pricers: Sequence[Pricer]) -> Master:
         """Make patterns until prices prove no more; the bound of the subproblem falls."""
         patterns, stop = self.patterns, self.budget.stop
-        pricers = [
-            Pricer(patterns, n, node.branch, self.budget, self.seed)
-            for n in range(len(patterns.groups))
-        ]
         master = Master(patterns, node.branch, stop, self.seed)
         while True:
             point, worth = master.solve()

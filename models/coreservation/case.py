@@ -199,9 +199,11 @@ class _Reader:
             own = [one for one in parts if one[0] == k]
             first = len(jobs)
             for _, p, lines, places in own:
+                room = int(max(min(free[j][start:end]) for j in places) // unit)
                 pieces = tuple(
-                    Piece(int(low / unit), int(high / unit), worth, slope * unit)
+                    Piece(int(low / unit), min(int(high / unit), room), worth, slope * unit)
                     for low, high, worth, slope in lines
+                    if low <= room * unit
                 )
                 jobs.append(Job(len(wishes), p, start, end, pieces, places))
             indices = tuple(range(first, len(jobs)))

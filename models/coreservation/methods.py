@@ -67,7 +67,8 @@ def exact_plan(
 
     Plan class ``any``. Complexity: exponential in the worst case. Source: none printed; a program
     over event points, and a relaxation that takes all machines as one. Up to 12 requests that it
-    does not prove soon are branched and priced, see `dlopt.models.coreservation.apart`.
+    does not prove soon are branched and priced, see `dlopt.models.coreservation.apart`. Larger ones
+    are improved by `dlopt.models.coreservation.recreating` and neighbourhoods.
 
     Examples
     --------
@@ -247,9 +248,10 @@ def lns(
 
     Notes
     -----
-    Guarantee: the bound is proven in fractions. Four requests at a time are decided again, those
-    near them keep their machines, all others their shares. Complexity: a program of some hundred
-    binaries a neighbourhood. Source: ours.
+    Guarantee: the bound is proven in fractions. First requests are taken away and put back, see
+    `dlopt.models.coreservation.recreating`. Then six at a time are decided again by CP-SAT, all
+    others keep their shares; in every fourth neighbourhood some near them keep their machines only.
+    Complexity: a program of some hundred binaries a neighbourhood. Source: ours.
 
     Examples
     --------

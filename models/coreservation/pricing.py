@@ -15,20 +15,45 @@ from typing import Any
 from dlopt.backends.budget import Budget
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
+from dlopt.models.coreservation.alone import Knapsacks
 from dlopt.models.coreservation.packing import PackingModel
 from dlopt.models.coreservation.patterns import Branch, Patterns
 from dlopt.result import Status
 
 _SOME = 1e-6
+_STEPS = 20_000
+"""Parts to decide about for one pattern; what is left then bounds it."""
 
 
 class Pricer:
-    """Finds the dearest pattern of a group of machines."""
+    """Finds the dearest pattern of a group of machines.
+
+    Parameters
+    ----------
+    patterns : Patterns
+    n : int
+        The group.
+    branch : Branch
+    budget : Budget
+    seed : int
+
+    Attributes
+    ----------
+    machine : Knapsacks or None
+        By which it is found, if so few instants matter; else by CP-SAT.
+    """
 
     def __init__(
         self, patterns: Patterns, n: int, branch: Branch, budget: Budget, seed: int
     ) -> None:
         self.group, self.budget, self.seed = patterns.groups[n], budget, seed
+        self.machine: Knapsacks | None = None
+        if Knapsacks.applies(patterns, n):
+            self.machine = Knapsacks(patterns, n, branch)
+        else:
+            self._model(patterns, branch)
+
+    def _model(self, patterns: Patterns, branch: Branch) -> None:
         self.model = PackingModel(self.group.alone, symmetric=True)
         self.model.add_pooled()
         place = {i: q for q, i in enumerate(self.group.jobs)}
@@ -46,13 +71,16 @@ class Pricer:
 
     def dearest(self, prices: Sequence[int]) -> tuple[int, dict[int, tuple[int, int]]]:
         """Return what patterns are worth at the most, less what they pay, and the best one."""
+        limits = replace(self.budget.left(), work=None, threads=1)
+        if self.machine is not None:
+            most, chosen = self.machine.dearest(prices, _STEPS, self.budget.stop)
+            return most, self.machine.shares(chosen.jobs)
         jobs = self.group.jobs
         paid = sum(
             prices[i] * one for i, one in zip(jobs, self.model.accepted, strict=True) if prices[i]
         )
         self.model.model.clear_objective()
         self.model.model.maximize(self.base - paid)
-        limits = replace(self.budget.left(), work=None, threads=1)
         outcome = self.model.solve(limits, self.seed)
         if outcome.bound is None:
             raise TimeoutError

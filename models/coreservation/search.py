@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 from typing import Literal
 
 from dlopt.arithmetic import exact
@@ -19,6 +21,7 @@ from dlopt.models.coreservation.neighbourhood import Neighbourhood
 from dlopt.models.coreservation.packing import PackingModel
 from dlopt.models.coreservation.patterns import FINEST
 from dlopt.models.coreservation.placing import placed, raised
+from dlopt.models.coreservation.recreating import Recreation
 from dlopt.models.coreservation.worth import Held, Scale, key_of, offset, trivial
 from dlopt.result import Limits, Status
 
@@ -28,6 +31,9 @@ _TINY, _SMALL = 12, 30
 """Requests up to which the whole program needs no neighbourhoods before it, or but a few."""
 _ROUNDS, _IDLE = 40, 5
 """Neighbourhoods at random where there is no time limit; a request that none of which helps."""
+_RECREATED, _STEPS, _MOST_STEPS = 0.2, 20, 2000
+"""Of neighbourhoods: a share of the time for requests taken away and put back; such steps a
+request without a time limit, a tenth of those with one, and the most of them without one."""
 _BRIEF, _EFFORT = 0.05, 1.0
 """Of the program before patterns: a share of the time, or deterministic time without a limit."""
 _CARE = Fraction(1, 10**7)
@@ -192,6 +198,7 @@ class Search:
         timed = self.budget.limits.time_s is not None
         share = 0.15 if len(self.case.wishes) <= _SMALL and self.whole else 1.0
         budget = Budget(self.budget.left(share))
+        self._recreate(budget, _RECREATED)
         search = Neighbourhood(self.case, self.found.held, budget, self.seed)
         try:
             search.sweep()
@@ -206,6 +213,15 @@ class Search:
             pass
         self._take(search.held)
 
+    def _recreate(self, budget: Budget, share: float) -> None:
+        """Take requests away and put them back, for a share of the time."""
+        steps, stop = min(_STEPS * len(self.case.wishes), _MOST_STEPS), inf
+        if budget.stop < inf:
+            now = time.monotonic()
+            steps, stop = 10 * _STEPS * len(self.case.wishes), now + share * (budget.stop - now)
+        search = Recreation(self.case, self.found.held, self.seed)
+        self._take(search.run(steps, stop))
+
     def _apart(self, level: str) -> bool:
         """Tell whether there are so few requests that patterns of machines may prove a level."""
         few = self.relaxed and self.whole and len(self.case.wishes) <= _TINY
@@ -215,6 +231,7 @@ class Search:
 
     def _by_patterns(self, level: str) -> tuple[Fraction, str]:
         """Prove a level with machines apart, unless the program does it in a short time."""
+        self._recreate(self.budget, _BRIEF)
         try:
             brief = self._by_program(level, _BRIEF)
             if self._meets([brief]):

@@ -90,7 +90,8 @@ def suffices(case: Case, hint: Held, limits: Limits, seed: int) -> Verdict:
     """Decide whether everything can be accepted; see `all_or_nothing`."""
     lost = len(case.instance.requests) - len(case.wishes)
     if lost:
-        return Verdict(Status.INFEASIBLE, None, f"{lost} requests do not fit even alone")
+        what = "1 request does" if lost == 1 else f"{lost} requests do"
+        return Verdict(Status.INFEASIBLE, None, f"{what} not fit even alone")
     budget = Budget(limits)
     try:
         least = machines.fewest(case, budget.left(1 / 2), seed)

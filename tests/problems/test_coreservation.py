@@ -119,10 +119,12 @@ def test_the_four_shapes(points, worths):
 
 
 def test_shapes_refuse_nonsense():
-    with pytest.raises(InvalidInstanceError, match="least: must lie between 0 and 1, got 2"):
-        affine(2)
-    with pytest.raises(InvalidInstanceError, match="levels: must be at least 1, got 0"):
-        staircase(0)
+    for least in (2, -1, "a", None, float("nan"), True):
+        with pytest.raises(InvalidInstanceError, match="least: must be a number between 0 and 1"):
+            affine(least)
+    for levels in (0, 2.5, "a", True):
+        with pytest.raises(InvalidInstanceError, match="levels: must be an integer from 1, got"):
+            staircase(levels)
     assert staircase(1) == step() and affine(0)[0] == (0, 0)
 
 

@@ -207,6 +207,16 @@ def test_without_a_tolerance_nothing_is_forgiven():
     assert {one.kind for one in found(**shares(1, cpu=4 + tiny))} == {"share-above", "overload"}
 
 
+def test_one_unit_too_many_on_the_way_is_too_many():
+    one = tuple(Request(name, 0, 0, 1, 1, (Part(1),)) for name in "ab")
+    instance = Instance((Machine("m", 1),), one, Batch(1))
+    plan = Solution((Decision("a", False, 0), Decision("b", True, 0)), (Share("b", 0, 0, 1),))
+    steps = (Change("a", 0, 0, 1), Change("b", 0, 0, 1), Change("a", 0, 0, -1))
+    (broken,) = violations(instance, replace(plan, changes=steps))
+    assert str(broken) == "transient-overload on machine m in [0, 1] by 1"
+    assert violations(instance, replace(plan, changes=(steps[0], steps[2], steps[1]))) == ()
+
+
 @pytest.mark.property
 @given(planned(requests=4))
 def test_plans_that_fit_are_valid(case):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, shown, simplest
@@ -21,6 +21,7 @@ from dlopt.problems.coreservation import (
     Solution,
     batches,
 )
+from dlopt.problems.coreservation.shapes import is_number
 
 
 class CoReservation:
@@ -94,6 +95,8 @@ class CoReservation:
         trim: bool = False,
         exact_numbers: bool | None = None,
     ) -> None:
+        if not all(isinstance(held, Holding) for held in holdings):
+            raise NotApplicableError("holdings are needed, each a dlopt Holding")
         self.algorithm = parse(algorithm, order=order, share=share, trimmed=trim)
         self.table = TimeSlotTable(machines, now=now, exact_numbers=exact_numbers)
         rule = f"must be one of the machines 0 to {len(self.table.machines) - 1}"
@@ -157,13 +160,17 @@ class CoReservation:
         ------
         InvalidInstanceError
             With every fault: a request that arrives after `at` or starts before it, a machine
-            that does not exist, an identity that was used before; `at` in the past. Nothing has
-            changed then.
+            that does not exist, an identity that was used before; `at` in the past, or no number.
+            Nothing has changed then.
+        NotApplicableError
+            If `requests` is no sequence of requests; a single one goes in a list.
         """
+        if not isinstance(requests, Iterable) or isinstance(requests, str):
+            raise NotApplicableError(f"a sequence of requests is needed, not a {_kind(requests)}")
         requests = tuple(requests)
         for one in requests:
             if not isinstance(one, Request):
-                raise NotApplicableError(f"a request is needed, not a {type(one).__name__}")
+                raise NotApplicableError(f"a request is needed, not a {_kind(one)}")
         if at is None:
             at = max((self.table.now, *(one.arrival for one in requests)))
         faults = self._faults(requests, at)
@@ -203,6 +210,9 @@ class CoReservation:
         return Solution(self.decisions, tuple(self._ledger.shares()), self._ledger.changes())
 
     def _faults(self, requests: tuple[Request, ...], at: Number) -> list[Fault]:
+        """Return what is wrong with a batch."""
+        if not is_number(at):
+            return [Fault("at", at, "must be a finite number")]
         faults, known = [], {*self._decisions, *self._gone}
         if at < self.table.now:
             rule = f"must not lie before now, {shown(self.now, 15)}"
@@ -245,6 +255,10 @@ class CoReservation:
             made.append(Decision(request.id, why is None, told, why))
             self._decisions[request.id] = made[-1]
         return tuple(made)
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
 
 
 def decided(instance: Instance, algorithm: str, **options: Any) -> CoReservation:

@@ -13,15 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import count, pairwise
 from typing import Any
 
 from sortedcontainers import SortedDict
 
-from dlopt.arithmetic import Number, exact, is_exact, is_finite, shown, simplest
+from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.coreservation import Machine
+from dlopt.problems.coreservation.shapes import is_number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +97,10 @@ class TimeSlotTable:
     def __init__(
         self, machines: Sequence[Machine], *, now: Number = 0, exact_numbers: bool | None = None
     ) -> None:
-        self.machines = tuple(machines)
+        self.machines = tuple(machines) if isinstance(machines, Iterable) else ()
         if not self.machines or not all(isinstance(one, Machine) for one in self.machines):
             raise NotApplicableError("machines are needed, each a dlopt Machine")
-        if not _is_number(now) or now < 0:
+        if not is_number(now) or now < 0:
             raise InvalidInstanceError([Fault("now", now, "must be a finite number from 0 on")])
         self.now: Any = now
         if exact_numbers is None:
@@ -147,7 +147,7 @@ class TimeSlotTable:
             If not so much is free. Nothing has changed then.
         """
         faults = self._faults(machine, start, end)
-        if not _is_number(cpu) or cpu < 0:
+        if not is_number(cpu) or cpu < 0:
             faults.append(Fault("cpu", cpu, "must be a finite number, not negative"))
         if faults:
             raise InvalidInstanceError(faults)
@@ -230,7 +230,7 @@ class TimeSlotTable:
         InvalidInstanceError
             If `now` lies before the table's origin.
         """
-        if not _is_number(now) or now < self.now:
+        if not is_number(now) or now < self.now:
             rule = f"must be a finite number, not before {shown(self.now, 15)}"
             raise InvalidInstanceError([Fault("now", now, rule)])
         self.now = now
@@ -267,10 +267,10 @@ class TimeSlotTable:
         if type(machine) is not int or not 0 <= machine < len(self.machines):
             rule = f"must be one of the machines 0 to {len(self.machines) - 1}"
             faults.append(Fault("machine", machine, rule))
-        if not _is_number(start) or start < self.now:
+        if not is_number(start) or start < self.now:
             rule = f"must be a finite number, not before now, {shown(self.now, 15)}"
             faults.append(Fault("start", start, rule))
-        elif not _is_number(end) or end <= start:
+        elif not is_number(end) or end <= start:
             rule = f"must be a finite number after the start, {shown(start, 15)}"
             faults.append(Fault("end", end, rule))
         return faults
@@ -340,8 +340,3 @@ class _Steps:
     def _since(self, instant: Any) -> Any:
         """Return since when the value of an instant is held."""
         return self._at.peekitem(self._at.bisect_right(instant) - 1)[0]
-
-
-def _is_number(value: object) -> bool:
-    kinds = (int, float, Fraction)
-    return isinstance(value, kinds) and not isinstance(value, bool) and is_finite(value)

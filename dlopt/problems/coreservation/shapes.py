@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
-from dlopt.arithmetic import Number, exact, shown
+from dlopt.arithmetic import Number, exact, is_finite, shown
 from dlopt.errors import Fault, InvalidInstanceError
 
 Points: TypeAlias = tuple[tuple[Number, Number], ...]
@@ -53,15 +53,15 @@ def affine(least: Number) -> Points:
     Raises
     ------
     InvalidInstanceError
-        If it is not.
+        If it does not, or is no number.
 
     Examples
     --------
     >>> affine(Fraction(1, 2))
     ((0, 0), (0, Fraction(1, 2)), (1, 1))
     """
-    if not 0 <= least <= 1:
-        raise InvalidInstanceError([Fault("least", least, "must lie between 0 and 1")])
+    if not is_number(least) or not 0 <= least <= 1:
+        raise InvalidInstanceError([Fault("least", least, "must be a number between 0 and 1")])
     return ((0, 0), (0, least), (1, 1))
 
 
@@ -76,15 +76,15 @@ def staircase(levels: int) -> Points:
     Raises
     ------
     InvalidInstanceError
-        If it is less.
+        If it is less, or no integer.
 
     Examples
     --------
     >>> staircase(2)
     ((0, 0), (Fraction(1, 2), 0), (Fraction(1, 2), Fraction(1, 2)), (1, Fraction(1, 2)), (1, 1))
     """
-    if levels < 1:
-        raise InvalidInstanceError([Fault("levels", levels, "must be at least 1")])
+    if not isinstance(levels, int) or isinstance(levels, bool) or levels < 1:
+        raise InvalidInstanceError([Fault("levels", levels, "must be an integer from 1")])
     heights: list[Number] = [0, *(Fraction(k, levels) for k in range(1, levels)), 1]
     points: list[tuple[Number, Number]] = [(0, 0)]
     for below, above in pairwise(heights):
@@ -119,6 +119,12 @@ def benefit_at(points: Points, share: Number) -> Fraction:
             return worth + (height - worth) * (at - before) / (end - before)
         before, worth = end, height
     return worth
+
+
+def is_number(value: object) -> TypeGuard[Number]:
+    """Tell whether something is a finite number, of a kind that dlopt computes with."""
+    kinds = (int, float, Fraction)
+    return isinstance(value, kinds) and not isinstance(value, bool) and is_finite(value)
 
 
 def shape_faults(points: Points) -> Iterator[Fault]:

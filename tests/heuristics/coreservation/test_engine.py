@@ -170,6 +170,15 @@ def test_bad_input():
     engine = CoReservation([Machine("m", 10)], now=5)
     with pytest.raises(NotApplicableError, match="a request is needed, not a str"):
         engine.submit(["a"])
+    for single in (wanted("a", 6, 9, Part(1)), "a", None):
+        with pytest.raises(NotApplicableError, match="a sequence of requests is needed, not a"):
+            engine.submit(single)
+    with pytest.raises(InvalidInstanceError, match="at: must be a finite number, got 'x'"):
+        engine.submit([], at="x")
+    with pytest.raises(NotApplicableError, match="machines are needed"):
+        CoReservation(Machine("m", 1))
+    with pytest.raises(NotApplicableError, match="holdings are needed"):
+        CoReservation([Machine("m", 1)], holdings=[3])
     with pytest.raises(InvalidInstanceError, match="now: must be a finite number, not before 5"):
         engine.advance(4)
     wrong = [

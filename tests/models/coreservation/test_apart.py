@@ -10,6 +10,7 @@ from dlopt.backends.budget import Budget
 from dlopt.generation.coreservation import overloaded, small
 from dlopt.models.coreservation import bins, pricing
 from dlopt.models.coreservation import search as searching
+from dlopt.models.coreservation.alone import Knapsacks
 from dlopt.models.coreservation.apart import PatternSearch
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.methods import exact_plan
@@ -21,16 +22,11 @@ from dlopt.models.coreservation.worth import key_of, offset
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, violations
 from dlopt.problems.coreservation import linear as line
 from dlopt.result import Limits, Status
+from tests.models.coreservation.cases import NOW, packed
 from tests.oracles_coreservation import optimum
 
 LIMITS = Limits()
 MACHINES = (Machine("m", 9), Machine("n", 9), Machine("too small", Fraction(1, 2)))
-NOW = Limits(time_s=1e-9)
-
-
-def packed(sizes, capacity, count):
-    requests = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(size),)) for k, size in enumerate(sizes))
-    return Instance(tuple(Machine(f"m{j}", capacity) for j in range(count)), requests, Batch(1))
 
 
 def searched(instance, level="benefit", limits=LIMITS):
@@ -38,9 +34,17 @@ def searched(instance, level="benefit", limits=LIMITS):
     return case, PatternSearch(case, level, {}, Budget(limits))
 
 
+@pytest.fixture
+def without_knapsacks(monkeypatch):
+    """Patterns are found by CP-SAT, as where many instants matter."""
+    monkeypatch.setattr(Knapsacks, "applies", lambda *_: False)
+
+
 @pytest.mark.parametrize("level", ["benefit", "rejections", "rejected-priority"])
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_optimum_by_brute_force(level, seed) -> None:
+def test_it_is_the_optimum_by_brute_force(level, seed, monkeypatch) -> None:
+    if seed > 1:
+        monkeypatch.setattr(Knapsacks, "applies", lambda *_: False)
     instance = small(requests=5, span=6, seed=seed)
     if seed % 2:  # machines that differ
         instance = replace(instance, machines=(Machine("a", 8), Machine("b", ((0, 5), (3, 7)))))
@@ -65,7 +69,7 @@ def test_three_that_fit_in_pairs_only_are_branched_on() -> None:
 
 def test_pairs_are_branched_on_when_all_requests_are_decided() -> None:
     case, search = searched(overloaded(requests=8, seed=101))
-    master = search._price(_root(search))
+    master = priced(search)
     master.weights = [1.0] * len(case.wishes) + [0.5] * len(master.columns)
     one, other = search._branches(Branch({}, {}), master)
     (pair,) = one.pairs
@@ -79,6 +83,11 @@ def test_pairs_are_branched_on_when_all_requests_are_decided() -> None:
         prices = [-search.patterns.scale.factor * (i in pair) for i in range(len(case.jobs))]
         _, held = pricer.dearest(prices)
         assert held.keys() >= set(pair) if branch.pairs[pair] else not held.keys() >= set(pair)
+
+
+def priced(search):
+    root = _root(search)
+    return search._price(root, search._pricers(root.branch))
 
 
 def _root(search):
@@ -159,7 +168,7 @@ def test_a_subproblem_without_branches_keeps_its_bound(monkeypatch) -> None:
 
 def test_with_everything_decided_there_is_nothing_to_branch_on() -> None:
     case, search = searched(packed([3, 3], 7, 1))
-    master = search._price(_root(search))
+    master = priced(search)
     master.weights = [1.0] * len(case.wishes)
     (one, other) = search._branches(Branch({}, {}), master)
     assert (one.wishes, other.wishes) == ({0: True}, {0: False})
