@@ -15,6 +15,7 @@ PROBLEM = Problem(
 _OBJECTIVES = ("makespan", "late-graphs", "response", "late-then-response")
 _HEURISTICS = "dlopt.heuristics.dag"
 _MODELS = "dlopt.models.dag.methods"
+_BOUNDS = "dlopt.models.dag.bound_methods"
 
 _RANKED = {
     "heft": (
@@ -119,7 +120,7 @@ _PROOFS = (
         claim="sound",
         plan_class="any",
         objectives=_OBJECTIVES,
-        target=f"{_MODELS}:bound_critical_path",
+        target=f"{_BOUNDS}:bound_critical_path",
         summary="the longest way, each task where that is shortest",
     ),
     Method(
@@ -130,7 +131,7 @@ _PROOFS = (
         claim="sound",
         plan_class="any",
         objectives=_OBJECTIVES,
-        target=f"{_MODELS}:bound_work",
+        target=f"{_BOUNDS}:bound_work",
         summary="what all machines can do, or the critical path",
     ),
     Method(
@@ -141,7 +142,7 @@ _PROOFS = (
         claim="sound",
         plan_class="any",
         objectives=_OBJECTIVES,
-        target=f"{_MODELS}:bound_fernandez",
+        target=f"{_BOUNDS}:bound_fernandez",
         summary="what must be done in intervals, or the better of the other bounds",
     ),
 )

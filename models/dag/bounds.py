@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from dlopt.models.dag.case import Case
 from dlopt.models.dag.energy import interval_bound, total_bound, weights_of
+from dlopt.models.dag.gathered import gathered
 from dlopt.models.dag.heads import Windows, windows_of
 from dlopt.models.dag.program import Level
 
@@ -46,9 +47,10 @@ class Floors:
         return sum(due is not None and least > due for least, due in pairs)
 
 
-def windows_for(case: Case) -> Windows:
-    """Return heads and tails, as sharp as the size of the case allows."""
-    return windows_of(case, joins=len(case.jobs) <= _JOINS)
+def windows_for(case: Case, proof: Proof = "intervals") -> Windows:
+    """Return heads and tails, as sharp as the size of the case and the kind of proof allow."""
+    windows = windows_of(case, joins=len(case.jobs) <= _JOINS)
+    return windows if proof == "critical path" else gathered(case, windows)
 
 
 def floors_of(
@@ -74,16 +76,17 @@ def floors_of(
 
 def windows_part(windows: Windows, jobs: list[int]) -> Windows:
     """Return the windows of some jobs."""
-    return Windows(windows.heads[jobs], windows.costs[jobs], windows.tails[jobs])
+    tables = windows.heads, windows.costs, windows.tails, windows.paths
+    return Windows(*(table[jobs] for table in tables))
 
 
 def _floor(windows: Windows, proof: Proof, most: int | None = None) -> tuple[int, Proof]:
     """Bound when all of some jobs are done, and their output is where it belongs."""
-    least, by = int(windows.ways.min(axis=1).max()), PROOFS[0]
+    least, by = int(windows.paths.max()), PROOFS[0]
     if proof == "critical path":
         return least, by
     weights = weights_of(windows.costs)
-    work = total_bound(windows, weights)
+    work = max(total_bound(windows, weights), int(windows.ways.min(axis=1).max()))
     if work > least:
         least, by = work, "work"
     if proof == "intervals":

@@ -105,7 +105,7 @@ def total_bound(windows: Windows, weights: Weights) -> int:
     best = 0
     order = np.argsort(-tails, kind="stable")
     tails, heads, energies = tails[order], heads[order], energies[order]
-    for head in _some(np.unique(heads)):
+    for head in some(np.unique(heads)):
         inside = np.where(heads >= head, energies, 0).cumsum()
         took = -(-inside // weights.total)
         best = max(best, int(head) + int(np.where(inside > 0, took + tails, 0).max()))
@@ -155,9 +155,9 @@ def _distinct(windows: Windows, weights: Weights) -> tuple[Windows, Weights]:
     columns = np.concatenate([*tables, weights.each[None, :]])
     _, kept = np.unique(columns, axis=1, return_index=True)
     kept.sort()
-    return Windows(*(table[:, kept] for table in tables)), Weights(
-        weights.each[kept], weights.total
-    )
+    heads, costs, tails = (table[:, kept] for table in tables)
+    fewer = Windows(heads, costs, tails, windows.paths)
+    return fewer, Weights(weights.each[kept], weights.total)
 
 
 def _refuted(windows: Windows, weights: Weights, end: int) -> bool:
@@ -169,8 +169,8 @@ def _refuted(windows: Windows, weights: Weights, end: int) -> bool:
         return True
     ends = last + costs
     many = min(max(int((_WORK / costs.size) ** 0.5), _LEAST), _MOST)
-    starts = _some(np.unique(np.concatenate([heads[able], last[able]])), many)
-    stops = _some(np.unique(np.concatenate([ends[able], (heads + costs)[able]])), many)
+    starts = some(np.unique(np.concatenate([heads[able], last[able]])), many)
+    stops = some(np.unique(np.concatenate([ends[able], (heads + costs)[able]])), many)
     each = weights.each
     early = np.where(able, heads + costs, NEVER)
     for start in starts:
@@ -185,12 +185,12 @@ def _refuted(windows: Windows, weights: Weights, end: int) -> bool:
     return False
 
 
-def _some(instants: Ints, many: int = _MOST) -> Ints:
-    """Return instants, but not too many."""
+def some(instants: Ints, many: int = _MOST) -> Ints:
+    """Return instants of a sorted list, spread evenly, but no more than so many."""
     if len(instants) <= many:
         return instants
-    some: Ints = instants[np.linspace(0, len(instants) - 1, many).astype(int)]
-    return some
+    spread: Ints = instants[np.linspace(0, len(instants) - 1, many).astype(int)]
+    return spread
 
 
 def _parts(instants: Ints, width: int) -> Iterator[Ints]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +28,14 @@ class Windows:
         How long it takes there; `NEVER` where it cannot run.
     tails : array of int, shape (jobs, machines)
         Its graph is complete so long after it has ended there, at the earliest.
+    paths : array of int, shape (jobs,)
+        When its graph is complete at the earliest by the longest ways alone.
     """
 
     heads: Ints
     costs: Ints
     tails: Ints
+    paths: Ints
 
     @property
     def ways(self) -> Ints:
@@ -41,8 +44,49 @@ class Windows:
         return ways
 
 
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A graph as it is, or turned round: ends become starts, and heads become tails.
+
+    Parameters
+    ----------
+    order : sequence of int
+        Jobs; every arc leads forward in it.
+    into, out_of : sequence of sequence of Arc, shape (jobs, ...)
+    source, target : callable
+        The ends of an arc.
+    kinds : array of int, shape (machines, machines)
+        See `Case`.
+    """
+
+    order: Sequence[int]
+    into: Sequence[Sequence[Arc]]
+    out_of: Sequence[Sequence[Arc]]
+    source: Callable[[Arc], int]
+    target: Callable[[Arc], int]
+    kinds: Ints
+
+
+def directions(case: Case) -> tuple[Direction, Direction]:
+    """Return the graphs of a case as they are, and turned round."""
+    jobs, kinds = range(len(case.jobs)), np.array(case.kinds)
+    ends = _source, _target
+    return (
+        Direction(jobs, case.incoming, case.outgoing, *ends, kinds),
+        Direction(jobs[::-1], case.outgoing, case.incoming, *ends[::-1], kinds.T),
+    )
+
+
+def _source(arc: Arc) -> int:
+    return arc.source
+
+
+def _target(arc: Arc) -> int:
+    return arc.target
+
+
 def windows_of(case: Case, joins: bool = True) -> Windows:
-    """Return heads and tails.
+    """Return heads and tails by the longest ways.
 
     Parameters
     ----------
@@ -59,39 +103,48 @@ def windows_of(case: Case, joins: bool = True) -> Windows:
         [[NEVER if cost is None else cost for cost in row] for row in case.costs], dtype=np.int64
     )
     ready, after = (np.array(rows, dtype=np.int64) for rows in (case.ready, case.after))
-    kinds = np.array(case.kinds)
-    jobs = range(len(case.jobs))
-    heads = _longest(jobs, case.incoming, lambda arc: arc.source, ready, costs, kinds, joins=joins)
-    tails = _longest(
-        reversed(jobs), case.outgoing, lambda arc: arc.target, after, costs, kinds.T, joins=joins
-    )
-    return Windows(heads, costs, tails)
+    forth, back = directions(case)
+    heads = longest(forth, ready, costs, joins=joins)
+    tails = longest(back, after, costs, joins=joins)
+    ways = np.minimum(heads + costs + tails, NEVER)
+    return Windows(heads, costs, tails, ways.min(axis=1))
 
 
-def _longest(
-    order: Iterable[int],
-    arcs: Sequence[Sequence[Arc]],
-    end: Callable[[Arc], int],
+def longest(
+    way: Direction,
     first: Ints,
     costs: Ints,
-    kinds: NDArray[np.int64],
     *,
     joins: bool,
+    wait: Callable[[int, Ints], None] | None = None,
 ) -> Ints:
-    """Return the longest ways to every job, over the other ends of its arcs."""
-    found = first.copy()
+    """Return the longest ways to every job.
+
+    Parameters
+    ----------
+    way : Direction
+    first : array of int, shape (jobs, machines)
+        Heads that are known.
+    costs : array of int, shape (jobs, machines)
+    joins : bool
+        See `windows_of`.
+    wait : callable, optional
+        Is given a job, and heads that are final for those before it; may raise its own.
+    """
+    found, kinds = first.copy(), way.kinds
     done = np.empty_like(found)
     away = kinds.shape[0] > 1
     diagonal = np.arange(kinds.shape[0])
-    for job in order:
+    for job in way.order:
         row = found[job]
         there = []
-        for arc in arcs[job]:
+        arcs = way.into[job]
+        for arc in arcs:
             sends = np.array(arc.sends, dtype=np.int64)[kinds]
-            near = end(arc)
+            near = way.source(arc)
             arriving = done[near][:, None] + sends
             np.maximum(row, arriving.min(axis=0), out=row)
-            if joins and len(arcs[job]) > 1:
+            if joins and len(arcs) > 1:
                 local = arriving[diagonal, diagonal].copy()
                 arriving[diagonal, diagonal] = NEVER
                 remote = arriving.min(axis=0) if away else np.full_like(local, NEVER)
@@ -99,6 +152,8 @@ def _longest(
         if there:
             for place in range(kinds.shape[0]):
                 row[place] = _joined(there, found, costs, place, int(row[place]))
+        if wait is not None:
+            wait(job, found)
         row[costs[job] >= NEVER] = NEVER
         np.minimum(row, NEVER, out=row)
         done[job] = np.minimum(row + costs[job], NEVER)

@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from math import inf
 from typing import Any
 
@@ -17,6 +18,7 @@ from dlopt.models.dag.case import Case, horizon_of
 from dlopt.models.dag.placed import PlacedProgram
 from dlopt.models.dag.pooled import PooledProgram
 from dlopt.models.dag.program import Level
+from dlopt.models.dag.shuffled import shuffled
 from dlopt.models.dag.timing import Plan, first_plan
 from dlopt.problems.dag import Instance, Solution
 from dlopt.result import Limits, Status
@@ -37,6 +39,10 @@ _PROVERS = ("objective_lb_search", "default_lp")
 """What two threads do on programs beyond that: raise the bound; plans come from elsewhere."""
 _SHARE = 0.4
 """Of the time, for better plans, before the program as a whole is asked."""
+_LISTED, _FEWEST, _MOST_LISTS = 100_000, 50, 20_000
+"""Jobs in all lists together, and lists: so many without a time limit, more within one."""
+_SHARE_OF_LISTS = 0.1
+"""Of the time, for more of them."""
 _ROUNDS = 60
 _FREE, _EFFORT = 12, 0.5
 """Jobs that are free at once, at first, and deterministic seconds for them."""
@@ -99,6 +105,8 @@ class Search:
     def _solve(self, level: Level, least: int, floors: Floors, most_late: int | None) -> int:
         """Ask CP-SAT for a better plan; return what it proves."""
         try:
+            if self._many and self._pooled and len(self.case.groups) == 1:
+                self._shuffle(level, least)
             if self._hard:
                 self._improve(level, least, floors, most_late)
             limits = self.budget.left()
@@ -117,6 +125,26 @@ class Search:
             return least
         self._adopt(program.plan(outcome.value_of))
         return max(least, outcome.bound)
+
+    def _shuffle(self, level: Level, least: int) -> None:
+        """Look for better plans by lists in many orders.
+
+        Raises
+        ------
+        TimeoutError
+            If time is up.
+        """
+        now, limits = time.monotonic(), self.budget.left()
+        span = inf if limits.time_s is None else limits.time_s
+        few = max(_FEWEST, _LISTED // len(self.case.jobs))
+        many = few if limits.time_s is None else _MOST_LISTS
+        plans = shuffled(self.case, self.windows, self.plan, random.Random(self.seed))
+        for count, plan in enumerate(islice(plans, many)):
+            self._adopt(plan)
+            share = _SHARE if count < few else _SHARE_OF_LISTS
+            late = time.monotonic() > now + share * span
+            if worth_of(self.case, self.plan, level) <= least or late:
+                break
 
     def _improve(self, level: Level, least: int, floors: Floors, most_late: int | None) -> None:
         """Look for better plans near the one known: some jobs that run at a time are free.
@@ -177,7 +205,11 @@ class Search:
     @property
     def _hard(self) -> bool:
         """Whether CP-SAT alone is not expected to solve it."""
-        return not self._pooled and len(self.case.jobs) > _HARD
+        return self._many and not self._pooled
+
+    @property
+    def _many(self) -> bool:
+        return len(self.case.jobs) > _HARD
 
     @property
     def _pooled(self) -> bool:

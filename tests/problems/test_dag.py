@@ -62,6 +62,18 @@ def test_what_tasks_cost_and_transfers_take():
     assert SMALL.absolute_deadlines == (10,) and LANS.absolute_deadlines is None
 
 
+def test_nothing_is_sent_to_and_from_a_graph_without_a_home():
+    assert SMALL.paths.inbound(None, 0) == SMALL.paths.outbound(1, None) == (0, 0)
+
+
+def test_through_the_scheduler_all_data_goes_by_both_gateways():
+    network = replace(LANS.network, convention="scheduler")
+    paths = replace(LANS, network=network).paths
+    # 2/1 to the gateway, 1 + 2/2 over, 2/4 on
+    assert paths.transfer(2, 0, 1) == 2 + 2 + Fraction(1, 2)
+    assert paths.transfer(2, 0, 0) == 0
+
+
 def test_edges_take_numbers_as_files_write_them():
     assert Edge(0, 1, "1/2") == Edge(0, 1, Fraction(1, 2))
     assert Edge(0, 1).data == 0
@@ -204,6 +216,10 @@ def test_a_valid_plan():
         (Solution((*PLAN.placements, Placement(0, 2, 2, 20))), "unknown-machine on machine 2"),
         (moved(PLAN, 2, machine=0), "cannot-run on task 2 of graph 0 at 7"),
         (moved(PLAN, 0, start=0), "starts-before-arrival on task 0 of graph 0 in [0, 1] by 1"),
+        (
+            moved(PLAN, 0, start=Fraction(1, 4)),
+            "starts-before-arrival on task 0 of graph 0 in [1/4, 1] by 3/4",
+        ),
         (moved(PLAN, 2, start=6), "precedence on edge 0 -> 2 of graph 0 in [6, 7] by 1"),
         (moved(PLAN, 1, start=2), "machine-overlap on machine 0 in [2, 3] by 1"),
         (moved(PLAN, 1, machine=1, start=8), "machine-overlap on machine 1 in [8, 10] by 2"),
@@ -215,6 +231,8 @@ def test_every_rule_is_told(plan, told):
 
 def test_rules_of_lans():
     assert kinds(LANS, moved(INSIDE, 0, start=1)) == ["starts-before-input"]
+    (early,) = violations(LANS, moved(INSIDE, 0, start=Fraction(1, 2)))
+    assert (early.start, early.end, early.amount) == (Fraction(1, 2), 2, Fraction(3, 2))
     apart = moved(INSIDE, 1, machine=1)
     assert kinds(LANS, apart) == ["several-lans"]
     free = replace(LANS, graphs=(replace(LANS.graphs[0], one_lan=False),))
@@ -231,6 +249,29 @@ def test_a_long_task_forgives_the_short_ones_nothing():
     assert kinds(instance, plan, 1e-6) == ["machine-overlap"]
     idle = Instance((Machine("m"),), (Graph("g", (Task("a", work=0.0),)),))
     assert kinds(idle, Solution((Placement(0, 0, 0, 0),)), 1e-6) == []
+
+
+def test_the_shortest_task_is_that_of_its_fastest_machine():
+    # by work on the machine of most power, else by the least of its own costs
+    machines = (Machine("m"), Machine("n", power=4))
+    last = Task("c", work=1)
+    chosen = [(Task("b", work=4), 1), (Task("b", costs=(1, 8)), 1), (Task("b", costs=(8, 2)), 2)]
+    for task, shortest in chosen:
+        tasks = (Task("a", work=16), task, replace(last, work=16))
+        plan = Solution((Placement(0, 0, 1, 0), Placement(0, 1, 1, 4), Placement(0, 2, 0, 100)))
+        instance = Instance(machines, (Graph("g", tasks, (Edge(0, 2, 96),)),))
+        assert kinds(instance, plan, 1e-6) == []
+        for early, told in ((9, []), (11, ["precedence"])):
+            off = Fraction(early * shortest, 10**7)
+            assert kinds(instance, moved(plan, 2, start=100 - off), 1e-6) == told
+
+
+def test_tasks_that_take_no_time_forgive_nothing():
+    tasks = (Task("a", work=0), Task("b", work=0))
+    instance = Instance((Machine("m"), Machine("n")), (Graph("g", tasks, (Edge(0, 1, 1),)),))
+    for start, told in ((1, []), (1 - Fraction(1, 10**7), ["precedence"])):
+        plan = Solution((Placement(0, 0, 0, 0), Placement(0, 1, 1, start)))
+        assert kinds(instance, plan, 1e-6) == told
 
 
 def test_zero_length_occupies_nothing():
@@ -252,6 +293,17 @@ def test_how_far_a_plan_may_be_off():
         assert kinds(apart, plan, 1e-6) == told
     assert kinds(SMALL, moved(PLAN, 0, start=1 - too_much), 1e-6) == ["starts-before-arrival"]
     assert kinds(SMALL, moved(PLAN, 2, start=7 - just)) == ["precedence"]
+    assert kinds(SMALL, moved(PLAN, 2, start=7 - Fraction(1, 10**30))) == ["precedence"]
+
+
+def test_all_graphs_count_and_what_does_not_exist_does_not():
+    two = replace(SMALL, graphs=(GRAPH, Graph("h", (Task("a", work=6),), arrival=2)))
+    plan = Solution((*PLAN.placements, Placement(1, 0, 1, 30)))
+    assert completions(two, plan) == (10, 33)
+    assert objective(two, plan) == 33 and objective(two, PLAN) == 10
+    assert objective(two, plan, "response") == 9 + 31
+    for stray in (Placement(2, 0, 0, 90), Placement(1, 1, 0, 90), Placement(1, 0, 2, 90)):
+        assert completions(two, Solution((*plan.placements, stray))) == (10, 33)
 
 
 @pytest.mark.property

@@ -1,5 +1,6 @@
 """The parts of list scheduling, each against a plain twin."""
 
+import dataclasses
 from fractions import Fraction
 
 import pytest
@@ -68,7 +69,65 @@ def test_gaps_are_used_as_soon_as_they_are_long_enough(most, wanted):
     assert line.inserted(199, 5) == 199 and copied.inserted(199, 5) == 201
 
 
+def test_gaps_are_cut_filled_and_parted(monkeypatch):
+    monkeypatch.setattr(timeline, "MOST", 2)
+    line = Timeline(0)
+    for start in (10, 20, 30, 40):  # leaves [0, 10), [12, 20), [22, 30) and [32, 40)
+        line.take(start, 2)
+    line.take(12, 3)  # the front of a gap
+    line.take(25, 5)  # the back of one
+    line.take(3, 1)  # and amid one, which parts it, and its block
+    line.take(16, 0)  # nothing
+    wanted = {(0, 3): 0, (0, 4): 4, (0, 5): 4, (14, 5): 15, (15, 6): 32, (23, 2): 23, (0, 9): 42}
+    assert {key: line.inserted(*key) for key in wanted} == wanted
+    line.take(4, 6)  # all of one
+    assert line.inserted(0, 4) == 15 and line.inserted(0, 3) == 0
+    other = line.copy()
+    other.take(0, 3)
+    assert other.inserted(0, 3) == 15 and line.inserted(0, 3) == 0
+    line.take(50, 1)
+    assert line.inserted(30, 8) == 32 and line.inserted(41, 8) == 42
+    assert line.inserted(30, 8, 31) is None and line.appended(0, 1, 50) is None
+
+
 # when tasks are ready
+
+
+LANS = Network(lans=(Lan("a", 2), Lan("b", 3, 1)), latency=2)
+FOUR = tuple(Machine(f"m{k}", lan=k // 2) for k in range(4))
+
+
+@pytest.mark.parametrize("same", ["zero", "counted"])
+@pytest.mark.parametrize("network", [LANS, Network(latency=1)])
+def test_ready_times_with_predecessors_here_and_there(network, same):
+    machines = FOUR if network.lans else tuple(Machine(f"m{k}") for k in range(4))
+    tasks = tuple(Task(f"t{k}", work=3) for k in range(7))
+    edges = tuple(Edge(k, 6, data) for k, data in enumerate((7, 4, 9, 1, 5, 8)))
+    instance = Instance(
+        machines, (Graph("g", tasks, edges),), dataclasses.replace(network, same_machine=same)
+    )
+    flat = Flat.of(instance)
+    for places in ((0, 0, 1, 2), (1, 2, 1, 1), (3, 2, 0, 3), (2, 2, 2, 2)):
+        board, placed = Board(flat), {}
+        for task, place in enumerate(places):  # two of the six are not placed yet
+            start = board.slot(task, place, board.ready(task)[place])
+            board.place(task, place, start)
+            begin = Fraction(start, flat.scale)
+            placed[0, task] = (place, begin, begin + 3)
+            told = [Fraction(found, flat.scale) for found in board.ready(6)]
+            assert told == [oracles_dag.earliest(instance, 0, 6, m, placed) for m in range(4)]
+
+
+def test_the_first_start_among_machines_of_which_some_cannot_or_come_too_late():
+    tasks = (Task("a", work=4), Task("b", costs=(None, 9, 3, 2)))
+    board = Board(
+        Flat.of(Instance(tuple(Machine(f"m{k}") for k in range(4)), (Graph("g", tasks),)))
+    )
+    board.place(0, 2, 0)
+    assert board.earliest_start(1, [0, 1, 0, 1]) == (3, 1, 3)
+    assert board.earliest_start(1, [0, 1, 0, 9]) == (1, 1, 10)
+    assert board.earliest_start(1, [0, 9, 0, 9]) == (2, 4, 7)
+    assert board.earliest_start(1, [0, 1, 1, 0]) == (3, 0, 2)
 
 
 @pytest.mark.property
@@ -217,6 +276,21 @@ def test_optimistic_costs_are_the_recursion_of_the_paper(instance):
 
     for task in range(flat.count):
         assert table[task] == [left(task, machine) for machine in range(flat.machines)]
+
+
+@pytest.mark.parametrize("network", [LANS, Network(latency=2)])
+def test_levels_are_the_same_in_floats(network):
+    machines = FOUR if network.lans else tuple(Machine(f"m{k}") for k in range(4))
+    tasks = (Task("a", costs=(2, None, 4, 3)), Task("b", work=Fraction(1, 3)), Task("c", work=2))
+    graph = Graph("g", tasks, (Edge(0, 1, 5), Edge(1, 2, Fraction(1, 2))), arrival=1)
+    instance = Instance(machines, (graph,), network)
+    exactly, inexactly = levels(instance), levels(floating(instance))
+    assert exactly["p-level"] == (3, Fraction(1, 3), 2)
+    for name, found in exactly.items():
+        assert inexactly[name] == pytest.approx([float(level) for level in found])
+    for name in ("heft", "lookahead", "peft", "b-minus-t"):
+        found = solve(instance, name).value
+        assert solve(floating(instance), name).value == pytest.approx(float(found))
 
 
 # LANs

@@ -7,7 +7,7 @@ import pytest
 from dlopt import io, solve
 from dlopt.formats import costs, dot, graph_files, stg
 from dlopt.generation.task_graphs import instance_of, machine_set
-from dlopt.models.dag.methods import bound_fernandez
+from dlopt.models.dag.bound_methods import bound_fernandez
 from dlopt.result import Limits, Status
 from tests.data import data_folder
 from tests.test_battery import FOLDER
@@ -36,8 +36,9 @@ def test_small_graphs_of_papers():
     assert met == len(rows) > 5
 
 
-def test_rgpos():
-    path = data_folder("peer_set_rgpos") / "rgpos100_p2.txt"
+@pytest.mark.parametrize("machines", [2, 4, 6, 8, 10])
+def test_rgpos(machines):
+    path = data_folder("peer_set_rgpos") / f"rgpos100_p{machines}.txt"
     found = solve(instance_of(graph_files.read(path)), limits=LIMITS)
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 1000, 1000)
 

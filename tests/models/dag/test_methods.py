@@ -11,8 +11,9 @@ from dlopt.errors import NotApplicableError, SolverError
 from dlopt.generation import generate
 from dlopt.heuristics.dag import methods as lists
 from dlopt.models.dag import methods, search
+from dlopt.models.dag.bound_methods import bound_fernandez
 from dlopt.models.dag.case import Case
-from dlopt.models.dag.methods import bound_fernandez, compact_plan, exact_plan
+from dlopt.models.dag.methods import compact_plan, exact_plan
 from dlopt.models.dag.timing import Plan, first_plan, solution_of
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task, violations
 from dlopt.result import Limits, Status
@@ -118,7 +119,7 @@ def test_neighbourhoods_improve_the_plan_they_are_given():
 
 def test_what_is_too_large_for_the_solver_gives_a_bound(monkeypatch):
     monkeypatch.setattr(search, "_LARGE", 10)
-    instance = pair(fork(7))
+    instance = io.read(FOLDER / "dag" / "fork-join.json")
     found = exact_plan(instance)
     assert (found.status, found.bound) == (Status.FEASIBLE, bound_fernandez(instance).bound)
 

@@ -9,12 +9,26 @@ from dlopt import io
 from dlopt.backends import cpsat
 from dlopt.errors import SolverError
 from dlopt.models.dag import compact, search
+from dlopt.models.dag.bound_methods import bound_fernandez
 from dlopt.models.dag.bounds import windows_for
-from dlopt.models.dag.case import Case
+from dlopt.models.dag.case import Case, horizon_of
 from dlopt.models.dag.energy import interval_bound, weights_of
-from dlopt.models.dag.methods import bound_fernandez, compact_plan, exact_plan
-from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task, violations
+from dlopt.models.dag.methods import compact_plan, exact_plan, tiny
+from dlopt.models.dag.placed import PlacedProgram
+from dlopt.models.dag.pooled import PooledProgram
+from dlopt.problems.dag import (
+    Edge,
+    Graph,
+    Instance,
+    Lan,
+    Link,
+    Machine,
+    Network,
+    Task,
+    violations,
+)
 from dlopt.result import Limits, Status
+from tests import oracles_dag as oracle
 from tests.test_battery import FOLDER
 
 FORK_JOIN = io.read(FOLDER / "dag" / "fork-join.json", exact_numbers=True)
@@ -37,6 +51,51 @@ def test_tasks_that_take_no_time_and_machines_for_some_only():
     graph = replace(two_kinds(0.0).graphs[0], arrival=0.1)
     floating = exact_plan(replace(instance, graphs=(graph,)))
     assert floating.value == pytest.approx(float(found.value) + 0.1)
+
+
+@pytest.mark.parametrize("name", ["links-that-differ", "not-everywhere", "costs-nothing", "lans"])
+def test_both_programs_solve_odd_instances(name):
+    instance = io.read(FOLDER / "dag" / f"{name}.json", exact_numbers=True)
+    found = exact_plan(instance)
+    assert (found.status, found.bound) == (Status.OPTIMAL, found.value)
+    if tiny(instance) is None:
+        assert compact_plan(instance).value == found.value
+    quick = exact_plan(instance, objective="response")
+    assert (quick.status, quick.bound) == (Status.OPTIMAL, quick.value)
+
+
+def test_tasks_that_share_no_machine_and_machines_with_a_single_task():
+    tasks = (Task("a", costs=(3, None)), Task("b", costs=(None, 5)), Task("c", costs=(None, 4)))
+    for data in (0, 2):
+        graph = Graph("g", tasks, (Edge(0, 1, data),))
+        instance = Instance((Machine("m"), Machine("n")), (graph,))
+        for found in (exact_plan(instance), compact_plan(instance)):
+            assert (found.status, found.value) == (Status.OPTIMAL, 9 + (data > 1))
+
+
+def solved(kind, instance):
+    """Return what a program says when nothing is known before."""
+    case = Case.of(instance)
+    program = kind(case, windows_for(case), [horizon_of(case)])
+    program.minimise("makespan", 0)
+    outcome = cpsat.optimise(program.model, Limits())
+    assert outcome.status is Status.OPTIMAL
+    return case.time(outcome.value)
+
+
+def test_programs_without_a_bound_or_a_plan_are_brute_force():
+    tasks = tuple(Task(f"t{k}", work=work) for k, work in enumerate((3, 0, 2, 4)))
+    silent = Graph("g", tasks, (Edge(0, 1), Edge(1, 3)))
+    alike = Instance((Machine("m"), Machine("n")), (silent,))
+    assert solved(PooledProgram, alike) == solved(PlacedProgram, alike) == oracle.best(alike)
+    single = Graph("g", tasks[1:3])
+    few = Instance(tuple(Machine(f"m{k}") for k in range(3)), (single,))
+    assert solved(PooledProgram, few) == solved(PlacedProgram, few) == 2
+    graph = Graph("g", tasks, (Edge(0, 1, 1), Edge(0, 2, 2), Edge(2, 3, 1)))
+    machines = tuple(Machine(f"m{k}", power=k + 1, delay=2 * k) for k in range(3))
+    for network in (Network(same_machine="counted"), Network(), Network(links=(Link(0, 2, 9),))):
+        delayed = Instance(machines, (graph,), network)
+        assert solved(PlacedProgram, delayed) == oracle.best(delayed)
 
 
 def test_neighbourhoods_keep_tasks_that_take_no_time(monkeypatch):
