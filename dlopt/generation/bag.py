@@ -131,7 +131,8 @@ def gds(
     tasks : int
         At sites drawn evenly, all there at 0.
     degree : int
-        Neighbours of a site on average: a random tree, and links between random pairs.
+        Neighbours of a site on average, at least 1: a random tree, which has about 2, and links
+        between random pairs.
     least_ccr, largest_ccr : Number
         The CCR of a task is drawn from there, evenly by its logarithm; the paper's: .05 and 20.
     input_share : Number
@@ -157,7 +158,8 @@ def gds(
     -------
     Instance
     """
-    for name, value in (("sites", sites), ("tasks", tasks), ("fewest", fewest), ("most", most)):
+    counts = {"sites": sites, "tasks": tasks, "fewest": fewest, "most": most, "degree": degree}
+    for name, value in counts.items():
         whole(name, value, MOST)
     low, high = positive("least_ccr", least_ccr), positive("largest_ccr", largest_ccr)
     slow, fast = positive("slowest", slowest), positive("fastest", fastest)

@@ -92,7 +92,7 @@ def test_a_grid_of_one_site():
 
 def test_a_grid_cannot_have_more_links_than_pairs():
     assert len(gds(sites=4, fewest=1, most=1, tasks=1, degree=99).links) == 6
-    assert len(gds(sites=4, fewest=1, most=1, tasks=1, degree=0).links) == 3
+    assert len(gds(sites=4, fewest=1, most=1, tasks=1, degree=1).links) == 3
 
 
 def test_small_ones_are_exact():
@@ -129,7 +129,8 @@ def test_small_ones_are_exact():
         ("gds", {"bandwidth": 0}, "bandwidth must be a positive number"),
         ("gds", {"latency": -1}, "latency: must not be negative"),
         ("gds", {"load": 0}, "load must be a positive number"),
-        ("gds", {"degree": "four"}, "degree"),
+        ("gds", {"degree": "four"}, "degree must be an integer"),
+        ("gds", {"degree": 0}, "degree must be an integer from 1 to 100000, got 0"),
         ("small", {"tasks": 1001}, "tasks must be an integer from 1 to 1000"),
         ("small", {"largest": 0}, "largest must be an integer"),
         ("small", {"data": -1}, "data must be an integer from 0, got -1"),

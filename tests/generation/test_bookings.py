@@ -52,6 +52,16 @@ def test_what_is_wider_than_a_machine_has_several_parts() -> None:
     assert [part.cpu for part in given.requests[0].parts] == [7]
 
 
+def test_machines_of_a_size_are_as_many_as_the_log_has_processors_for() -> None:
+    made = booked(machine_size=3).instance
+    assert [machine.capacity for machine in made.machines] == [3, 3, 3]
+    assert [[part.cpu for part in one.parts] for one in made.requests] == [[3, 3, 3], [2, 2], [3]]
+    made = booked(size=None, machine_size=4).instance  # the widest job has 9
+    assert len(made.machines) == 3
+    assert len(booked(machine_size=100).instance.machines) == 1
+    assert len(booked(machine_size=3, machines=2).instance.machines) == 2
+
+
 def test_priorities() -> None:
     def of(rule: str) -> list[Any]:
         return [one.priority for one in booked(priority=rule).instance.requests]

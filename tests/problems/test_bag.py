@@ -102,6 +102,41 @@ def test_each_corruption_is_found_and_nothing_else(plan, found):
     assert list(violations(INSTANCE, plan)) == found
 
 
+def test_what_is_just_in_time_is_in_time():
+    """Ends by the deadline, starts with the release, the input and the machine; no gap between."""
+    tight = (
+        Task("a", 4, absolute_deadline=6),
+        Task("b", 2, input=3, absolute_deadline=3),
+        Task("c", 1, site=1, release=3, absolute_deadline=F(7, 2)),
+    )
+    instance = replace(INSTANCE, tasks=tight)
+    spans = (Placement("a", 0, 2, 6), Placement("b", 1, 2, 3), Placement("c", 1, 3, F(7, 2)))
+    assert violations(instance, Solution(spans)) == ()
+    for index, kind in ((0, "before-ready"), (1, "before-input"), (2, "before-release")):
+        one = spans[index]
+        early = replace(one, start=one.start - F(1, 100), end=one.end - F(1, 100))
+        assert kind in {v.kind for v in violations(instance, Solution((early,)))}
+        late = replace(one, start=one.start + F(1, 100), end=one.end + F(1, 100))
+        assert {v.kind for v in violations(instance, Solution((late,)))} == {"deadline"}
+
+
+def test_input_in_floats_comes_when_the_rational_numbers_say():
+    """A third in floats is less than 1 / 3: without tolerance that is too early."""
+    sites, links = (Site("x"), Site("y")), (Link((0, 1), 3.0),)
+    instance = Instance((Task("t", 1.0, input=1.0),), (Machine("m", 1),), sites, links)
+    plan = Solution((Placement("t", 0, 1 / 3, F(1 / 3) + 1),))
+    (early,) = violations(instance, plan)
+    assert (early.kind, early.amount) == ("before-input", F(1, 3) - F(1 / 3))
+    assert violations(instance, plan, 1e-12) == ()
+
+
+@pytest.mark.parametrize(("machine", "name"), [(0, "m"), (1, "n"), (2, "2")])
+def test_overlaps_name_the_machine(machine, name):
+    twice = (Placement("c", machine, 4, 5), Placement("c", machine, 4, 5))
+    told = {str(violation) for violation in violations(INSTANCE, Solution(twice))}
+    assert f"overlap on machine {name} in [4, 5] by 1" in told
+
+
 def test_a_machine_that_cannot_run_a_task():
     instance = Instance(etc=((2, None), (1, 1)))
     plan = Solution((Placement("t0", 1, 0, 2), Placement("t1", 0, 0, 1)))
@@ -211,6 +246,41 @@ def test_scaling_time_changes_no_verdict(case, by):
         assert violations(scaled, Solution((late, *moved.placements[1:]))) != ()
 
 
+# Stated by themselves
+
+
+def test_what_is_made_small_or_large():
+    told = {goal.name: (goal.sense, goal.levels, goal.needs) for goal in OBJECTIVES.values()}
+    assert told == {
+        "makespan": ("min", (), "without_deadlines"),
+        "flowtime": ("min", (), "without_deadlines"),
+        "critical-then-all": ("max", ("critical", "all"), "deadlines"),
+        "accepted": ("max", (), "deadlines"),
+        "by-priority": ("max", ("critical", "firm", "soft"), "deadlines"),
+    }
+    assert [goal.name for goal in OBJECTIVES.values() if not goal.telling] == ["by-priority"]
+
+
+def test_what_a_task_and_a_machine_are_unless_they_say_otherwise():
+    assert Task("t") == Task("t", None, 0, 0, 0, 0, "firm", None)
+    assert Machine("m") == Machine("m", 0, 1, 0)
+    assert Link((0, 1), 2) == Link((0, 1), 2, 0)
+    instance = Instance((Task("t", 1),), (Machine("m"),))
+    assert (instance.links, instance.etc, instance.ccr_thresholds) == ((), None, (F(1, 2), 2))
+    assert [site.id for site in instance.sites] == ["home"]
+    assert Placement("t", 0, 1, 2).late is False
+
+
+def test_a_duration_is_a_float_if_its_work_or_its_power_is_one():
+    machines = (Machine("m", power=2), Machine("n", power=0.5))
+    instance = Instance((Task("t", 3), Task("u", 1.5)), machines)
+    durations = [[instance.duration(task, machine) for machine in (0, 1)] for task in (0, 1)]
+    assert durations == [[F(3, 2), 6], [0.75, 3]]
+    assert [[type(one) for one in row] for row in durations] == [[F, float], [float, float]]
+    whole = Instance((Task("t", 6),), (Machine("m", power=3),))
+    assert type(whole.duration(0, 0)) is int
+
+
 # Transfers
 
 
@@ -237,6 +307,8 @@ def test_transfers_of_floats_are_floats_unless_they_are_to_be_exact():
     instance = Instance((Task("t", 1),), (Machine("m"),), (Site("a"), Site("b")), links)
     assert transfer_times(instance, 0, 1) == (0, 1 / 3)
     assert isinstance(transfer_times(instance, 0, 1)[1], float)
+    slow = replace(instance, links=(Link((0, 1), 3.0, 0.5),))
+    assert transfer_times(slow, 0, 1) == (0, 1 / 3 + 0.5)
     assert transfer_times(instance, 0, 1, exactly=True) == (0, F(1, 3))
 
 

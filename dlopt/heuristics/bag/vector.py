@@ -95,10 +95,13 @@ def ordered(program: Program, choice: str, *, late: bool) -> list[tuple[int, int
 
 
 class _Steps:
-    """The two best machines of each task that is left, and what the third best is at least.
+    """The ends of all tasks that are left on all machines, as a tournament of the machines.
 
-    Ends only grow, so two machines stay the best until one of them is no better than the third
-    was. Tasks that are placed stay in the arrays until these are half empty.
+    Nodes 1 to 2 m - 1 are a heap: node m + k holds, of each task, the end on machine k, any other
+    node the less of what its two children hold; for sufferage, what comes second, too. A placement
+    changes one machine, so only its ancestors are computed again: log2 m operations on whole
+    arrays, whichever tasks had it as their best. Tasks that are placed stay in the arrays until
+    these are half empty.
     """
 
     def __init__(self, program: Program, choice: str, late: bool) -> None:
@@ -107,89 +110,93 @@ class _Steps:
         self.np = np
         self.choice = choice
         self.late = late
+        self.free = program.ready.tolist()
+        self.machines = len(self.free)
         self.tasks = np.flatnonzero(np.isfinite(program.durations).any(axis=1))
-        self.durations = program.durations[self.tasks]
-        self.earliest = None if program.earliest is None else program.earliest[self.tasks]
         self.deadlines = program.deadlines[self.tasks]
-        self.free = program.ready.copy()
-        count = len(self.tasks)
-        self.first, self.second = np.zeros((2, count), dtype=np.intp)
-        self.first_end, self.second_end, self.third_end, self.keys = np.zeros((4, count))
-        if count:
-            self._anew(np.arange(count))
-            self._rank(slice(None))
+        self.durations = self._by_machine(program.durations)
+        self.earliest = None if program.earliest is None else self._by_machine(program.earliest)
+        self.gone = np.zeros(len(self.tasks), dtype=bool)
+        self.keys = np.empty(len(self.tasks))
+        runners_up = max(2, self.machines) if choice == "sufferage" else 0
+        self._nodes(
+            np.empty((2 * self.machines, len(self.tasks))),
+            np.full((runners_up, len(self.tasks)), np.inf),
+        )
+        for machine in range(self.machines):
+            self._play(machine)
+        for node in range(self.machines - 1, 0, -1):
+            self._match(node)
+
+    def _nodes(self, first: Floats, second: Floats) -> None:
+        """Take arrays of shape (nodes, tasks); their rows are found faster in lists."""
+        self.arrays, self.ends = (first, second), first[self.machines :]
+        self.first, self.second = list(first), list(second)
+
+    def _by_machine(self, array: Floats) -> Floats:
+        return self.np.ascontiguousarray(array[self.tasks].T)
 
     def all(self) -> Iterator[tuple[int, int]]:
         """Yield the steps."""
-        left = len(self.tasks)
-        while left:
-            row = int(self.keys.argmin())
-            machine, end = int(self.first[row]), self.first_end[row]
-            yield int(self.tasks[row]), machine
-            left -= 1
-            self.keys[row] = math.inf
-            self.first[row] = self.second[row] = -1
-            if self.late or end <= self.deadlines[row]:
-                self.free[machine] = end
-                self._grown(machine)
+        for left in range(len(self.tasks), 0, -1):
             if 2 * left <= len(self.tasks):
                 self._shrink()
+            row = self._next()
+            machine = int(self.ends[:, row].argmin())  # of equals the first
+            yield int(self.tasks[row]), machine
+            self.gone[row] = True
+            end = float(self.first[1][row])
+            if self.late or end <= self.deadlines[row]:
+                self.free[machine] = end
+                self._play(machine)
+                node = (self.machines + machine) // 2
+                while node:
+                    self._match(node)
+                    node //= 2
 
-    def _grown(self, machine: int) -> None:
-        """Bring the tasks up to date of which a machine was the best or the second best."""
-        np = self.np
-        rows = ((self.first == machine) | (self.second == machine)).nonzero()[0]
-        if not rows.size:
-            return
-        end = self._ends(rows, machine)
-        best = self.first[rows] == machine
-        other = np.where(best, self.second[rows], self.first[rows])
-        other_end = np.where(best, self.second_end[rows], self.first_end[rows])
-        ahead = (end < other_end) | ((end == other_end) & (machine < other))
-        self.first[rows] = np.where(ahead, machine, other)
-        self.second[rows] = np.where(ahead, other, machine)
-        self.first_end[rows] = np.where(ahead, end, other_end)
-        self.second_end[rows] = np.where(ahead, other_end, end)
-        stale = rows[end >= self.third_end[rows]]
-        if stale.size:
-            self._anew(stale)
-        self._rank(rows)
-
-    def _anew(self, rows: Any) -> None:
-        """Find the best machines of some tasks among all."""
-        ends = self._ends(rows, slice(None))
-        here = self.np.arange(len(rows))
-        self.first[rows] = best = ends.argmin(axis=1)
-        self.first_end[rows] = ends[here, best]
-        ends[here, best] = math.inf
-        best = ends.argmin(axis=1)
-        self.second_end[rows] = found = ends[here, best]
-        self.second[rows] = self.np.where(found < math.inf, best, -1)
-        ends[here, best] = math.inf
-        self.third_end[rows] = ends.min(axis=1)
-
-    def _rank(self, rows: Any) -> None:
-        """Say of some tasks which is next: the one with the least key."""
-        first = self.first_end[rows]
+    def _next(self) -> int:
+        """Return the row of the task that is next: the one with the least key."""
+        np, first = self.np, self.first[1]
         if self.choice == "min-min":
-            self.keys[rows] = first
+            np.copyto(self.keys, first)
         elif self.choice == "max-min":
-            self.keys[rows] = -first
+            np.negative(first, out=self.keys)
         else:
-            self.keys[rows] = first - self.second_end[rows]
+            np.subtract(first, self.second[1], out=self.keys)
+        np.putmask(self.keys, self.gone, math.inf)
+        return int(self.keys.argmin())
 
-    def _ends(self, rows: Any, machines: Any) -> Any:
-        """Return when tasks would end on machines."""
-        free = self.free[machines]
-        if self.earliest is not None:
-            free = self.np.maximum(free, self.earliest[rows, machines])
-        return free + self.durations[rows, machines]
+    def _play(self, machine: int) -> None:
+        """Compute when each task would end on a machine."""
+        free, ends = self.free[machine], self.ends[machine]
+        if self.earliest is None:
+            self.np.add(self.durations[machine], free, out=ends)
+        else:
+            self.np.maximum(self.earliest[machine], free, out=ends)
+            self.np.add(ends, self.durations[machine], out=ends)
+
+    def _match(self, node: int) -> None:
+        """Compute a node from its children."""
+        np, left, right = self.np, 2 * node, 2 * node + 1
+        one, other = self.first[left], self.first[right]
+        np.minimum(one, other, out=self.first[node])
+        if self.second:
+            second = self.second[node]
+            np.maximum(one, other, out=second)
+            if left < self.machines:  # a machine by itself has no second
+                np.minimum(second, self.second[left], out=second)
+            if right < self.machines:
+                np.minimum(second, self.second[right], out=second)
 
     def _shrink(self) -> None:
         """Leave out the tasks that are placed."""
-        keep = self.keys < math.inf
-        for name in ("tasks", "deadlines", "durations", "first", "second", "keys"):
-            setattr(self, name, getattr(self, name)[keep])
-        for name in ("first_end", "second_end", "third_end"):
-            setattr(self, name, getattr(self, name)[keep])
-        self.earliest = None if self.earliest is None else self.earliest[keep]
+        keep = ~self.gone
+
+        def kept(array: Floats) -> Any:
+            return self.np.compress(keep, array, axis=-1)
+
+        self.tasks, self.deadlines = self.tasks[keep], kept(self.deadlines)
+        self.durations = kept(self.durations)
+        self.earliest = None if self.earliest is None else kept(self.earliest)
+        self._nodes(*map(kept, self.arrays))
+        self.keys, self.gone = kept(self.keys), self.gone[keep]

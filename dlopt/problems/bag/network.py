@@ -47,10 +47,11 @@ def transfer_times(
     """
     beside: list[list[tuple[int, Any]]] = [[] for _ in instance.sites]
     for link in instance.links:
-        sent = Fraction(data) / Fraction(link.bandwidth)
-        time: Number = sent + Fraction(link.latency)
-        if not exactly and not is_exact((data, link.bandwidth, link.latency)):
-            time = float(time)
+        time: Number
+        if exactly or is_exact((data, link.bandwidth, link.latency)):
+            time = Fraction(data) / Fraction(link.bandwidth) + Fraction(link.latency)
+        else:
+            time = float(data) / float(link.bandwidth) + float(link.latency)
         one, other = link.between
         beside[one].append((other, time))
         beside[other].append((one, time))

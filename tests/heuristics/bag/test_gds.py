@@ -128,6 +128,17 @@ def test_a_place_that_rounding_made_too_short_is_kept():
     assert gds.held[0] == before  # "a" comes first and finds no slack
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_machine_that_cannot_run_a_task_is_passed_over(seed):
+    """At home the first machine cannot, and the second is taken; so the other task leaves."""
+    tasks = (Task("a", absolute_deadline=2), Task("b", absolute_deadline=2))
+    machines = (Machine("m"), Machine("n"), Machine("o", 1), Machine("p", 1))
+    etc = ((None, 2, None, 2), (None, 2, None, 2))
+    sites, links = (Site("s"), Site("t")), (Link((0, 1), 1),)
+    found = solve(Instance(tasks, machines, sites, links, etc), "gds", seed=seed)
+    assert [(one.task, one.machine) for one in found.solution.placements] == [("a", 1), ("b", 3)]
+
+
 @pytest.mark.property
 @given(bags(tasks=6), st.integers(0, 3))
 def test_seeds_choose_among_machines_only(instance, seed):

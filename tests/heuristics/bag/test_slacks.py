@@ -74,6 +74,23 @@ def test_a_machine_may_be_taken_for_ever():
     assert list(tree) == [(0, math.inf)]
 
 
+def test_in_a_slack_without_end_the_first_interval_is_the_latest():
+    assert Slacks(3).latest(1, math.inf, 2) == (3, 5)
+
+
+def test_slacks_after_and_before_a_window_are_passed_over():
+    """Whichever is the root: eight slacks of length 1, a window around each in turn."""
+    tree = Slacks(0)
+    for start in range(1, 16, 2):
+        tree.take(start, start + 1)
+    for index in range(8):
+        spot = 2 * index, 2 * index + 1
+        assert tree.earliest(*spot, 1) == tree.latest(*spot, 1) == spot
+        assert tree.earliest(*spot, 2) is tree.latest(*spot, 2) is None
+        assert tree.earliest(spot[1], spot[1] + 1, 1) is None
+        assert tree.latest(spot[1], spot[1] + 1, 1) is None
+
+
 @pytest.mark.property
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(1e-3, 50)), min_size=1, max_size=60))
 def test_in_floats_what_is_found_can_be_taken_and_given_back(wishes):

@@ -1,0 +1,239 @@
+"""Draw figures 7 to 10 of Liu, Baskiyar and Li 2007 again, and hold its claims against them.
+
+The paper gives 17 sites of 20 to 50 machines, CCR from .05 to 20 and 20 runs. Everything else is
+ours: see `dlopt.generation.bag.gds` for the grid, and in `bag_runs` `SETTINGS` for what happens
+when it is varied. Deadlines do not depend on the number of tasks: they are uniform up to the time
+in which all machines together do the work of `BASE` tasks, so that the load grows with the tasks.
+
+How the baselines place tasks the paper does not say. Ours know all sites, append a task to the
+machine on which it ends first (its input waited for), and drop it if it would end after its
+deadline there (*drop late*). `READINGS` are the same with late tasks run all the same (*run late*),
+and with tasks kept at their own sites (*at home*), on a twelfth of the grid and of the tasks.
+
+``python -m benchmarks.papers.bag --help``
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.papers.bag_claims import BASELINES, BESIDE, CLAIMS, Averages
+from benchmarks.papers.bag_runs import (
+    BLIND,
+    BOUND,
+    MEASURES,
+    OPTIMA,
+    Experiment,
+    Kept,
+    Row,
+    experiments,
+    rows_of,
+)
+from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
+from dlopt.simulation.many import estimate
+
+_HERE = Path(__file__).parent
+
+
+class Results(Averages):
+    """Rows by experiment, abscissa and method."""
+
+    def __init__(self, rows: Iterable[Row], chosen: Mapping[str, Experiment]) -> None:
+        self.chosen = chosen
+        self._found: dict[tuple[str, str, str], dict[int, Row]] = defaultdict(dict)
+        for row in rows:
+            self._found[row.experiment, row.x, row.label][row.seed] = row
+
+    def xs(self, experiment: str) -> list[str]:
+        """Return the abscissae of an experiment."""
+        return [str(x) for x in self.chosen[experiment].points]
+
+    def values(self, experiment: str, x: str, label: str, measure: str) -> dict[int, float]:
+        """Return a measure by seed; where optima are asked for, of proven instances only."""
+        open_ones = {
+            seed
+            for name in OPTIMA
+            for seed, row in self._found.get((experiment, x, name), {}).items()
+            if not row.proven
+        }
+        rows = self._found.get((experiment, x, label), {})
+        found = {seed: getattr(row, measure) for seed, row in rows.items() if seed not in open_ones}
+        return {seed: value for seed, value in found.items() if value is not None}
+
+    def curve(self, experiment: str, label: str, measure: str) -> Curve:
+        """Return a curve with confidence intervals."""
+        spots = []
+        for place, x in enumerate(self.xs(experiment)):
+            values = list(self.values(experiment, x, label, measure).values())
+            if values:
+                spots.append(Spot(float(x) if x.isdigit() else place, *estimate(values)))
+        return Curve(label, tuple(spots))
+
+
+# figures ----------------------------------------------------------------------------------------
+
+_OTHERS = ("GDS", *BASELINES)
+_BOTH = ("GDS", "GDS without Shuffle")
+
+
+def figure_7(results: Results, folder: Path, note: str) -> None:
+    """Draw how many critical tasks GDS and the others meet; below, the readings of the others."""
+    _compare(results, folder, note, 7, "critical")
+
+
+def figure_8(results: Results, folder: Path, note: str) -> None:
+    """Draw the same of all tasks."""
+    _compare(results, folder, note, 8, "overall")
+
+
+def figure_9(results: Results, folder: Path, note: str) -> None:
+    """Draw what Shuffle does for critical tasks, on the grid and beside the optimum."""
+    _shuffle(results, folder, note, 9, "critical")
+
+
+def figure_10(results: Results, folder: Path, note: str) -> None:
+    """Draw the same of all tasks."""
+    _shuffle(results, folder, note, 10, "overall")
+
+
+def small_grids(results: Results, folder: Path, note: str) -> None:
+    """Draw both measures on small grids, beside proven optima."""
+    labels = (*_OTHERS, "priority-EDF", *OPTIMA)
+    panels = [_panel(results, "small", f"{m} SSR", m, labels) for m in MEASURES]
+    _drawn(panels, folder / "liu-small.svg", "small grids beside the optimum", note)
+
+
+FIGURES = (figure_7, figure_8, figure_9, figure_10, small_grids)
+
+
+def _compare(results: Results, folder: Path, note: str, number: int, measure: str) -> None:
+    panels = [
+        _panel(results, "grid", f"{measure} SSR", measure, (*_OTHERS, "priority-EDF", BOUND)),
+        *(
+            _panel(
+                results,
+                "twelfth",
+                f"{measure} SSR, {reading}",
+                measure,
+                ("GDS", *(f"{label}, {reading}" for label in BASELINES)),
+            )
+            for reading in ("run late", "at home")
+        ),
+    ]
+    note += "; lower two panels: a twelfth of the grid"
+    _drawn(panels, folder / f"liu-fig-{number}.svg", f"figure {number}", note)
+
+
+def _shuffle(results: Results, folder: Path, note: str, number: int, measure: str) -> None:
+    panels = [_panel(results, "grid", f"{measure} SSR", measure, (*_BOTH, BLIND, BOUND))]
+    _drawn(panels, folder / f"liu-fig-{number}.svg", f"figure {number}", note)
+
+
+def _panel(
+    results: Results, experiment: str, title: str, measure: str, labels: Sequence[str]
+) -> Panel:
+    curves = (results.curve(experiment, label, measure) for label in labels)
+    short = (replaced(curve) for curve in curves if curve.spots)
+    return title, tuple(short)
+
+
+def replaced(curve: Curve) -> Curve:
+    """Return a curve under the name of its method, so that it looks alike in all panels."""
+    return curve._replace(name=curve.name.split(", ")[0])
+
+
+def _drawn(panels: Sequence[Panel], path: Path, title: str, note: str) -> None:
+    full = f"Liu, Baskiyar and Li 2007, {title}"
+    plot_curves(panels, path, title=full, note=note, axis="tasks")
+
+
+# tables -----------------------------------------------------------------------------------------
+
+
+def table(results: Results, experiment: str) -> Iterator[str]:
+    """Yield means with confidence intervals as a Markdown table: critical / overall, in percent."""
+    xs = results.xs(experiment)
+    labels = results.chosen[experiment].runs
+    yield f"| {experiment} | {' | '.join(xs)} |"
+    yield f"|---|{'---|' * len(xs)}"
+    for label in labels:
+        cells = [
+            " / ".join(
+                shown(list(results.values(experiment, x, label, measure).values()))
+                for measure in MEASURES
+            )
+            for x in xs
+        ]
+        yield f"| {label} | {' | '.join(cells)} |"
+
+
+def write_means(results: Results, path: Path) -> None:
+    """Write what is drawn: mean and half of the interval of every method at every point."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("experiment", "x", "label", "measure", "runs", "mean", "half_width"))
+        for name, it in results.chosen.items():
+            for x in results.xs(name):
+                for label in it.runs:
+                    for measure in MEASURES:
+                        values = list(results.values(name, x, label, measure).values())
+                        if values:
+                            numbers = (round(n, 6) for n in estimate(values) if n is not None)
+                            writer.writerow((name, x, label, measure, len(values), *numbers))
+
+
+def shown(values: Sequence[float]) -> str:
+    """Return a mean of shares, and half of its interval, in percent."""
+    if not values:
+        return "-"
+    mean, half = estimate(values)
+    return f"{100 * mean:.1f}" + ("" if half is None else f" ± {100 * half:.1f}")
+
+
+def main() -> int:
+    """Run the experiments; print the claims, then the means, as Markdown tables."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.papers.bag", description=main.__doc__
+    )
+    scale = parser.add_mutually_exclusive_group()
+    scale.add_argument("--quick", action="store_true", help="a twelfth of the grid, minutes")
+    scale.add_argument("--full", action="store_true", help="the paper's size (this is the default)")
+    parser.add_argument("--runs", type=int, help="of each point: 20, with --quick 4")
+    parser.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
+    parser.add_argument("--only", metavar="NAME,...", help="such as grid,small,settings")
+    parser.add_argument(
+        "--out", type=Path, default=_HERE / "figures", help="folder of the pictures"
+    )
+    wanted = parser.parse_args()
+    runs = wanted.runs or (4 if wanted.quick else 20)
+    chosen = experiments(runs, quick=wanted.quick)
+    if wanted.only:
+        chosen = {name: chosen[name] for name in wanted.only.split(",")}
+    kept = Kept(wanted.rows)
+    results = Results(
+        rows_of(chosen, "quick" if wanted.quick else "full", kept.read(), kept.add), chosen
+    )
+    for title, asked in (("claim", CLAIMS), ("beside the claims", BESIDE)):
+        print(f"| figure | {title} | ours |\n|---|---|---|")
+        for claim in asked:
+            if claim.experiment in chosen:
+                verdict = claim.test(results)
+                print(f"| {claim.figure} | {claim.words} | **{verdict.word}**: {verdict.numbers} |")
+        print()
+    for name in chosen:
+        print("\n".join([*table(results, name), ""]))
+    wanted.out.mkdir(parents=True, exist_ok=True)
+    if not wanted.only:
+        write_means(results, wanted.out / "liu-2007.csv")
+        for figure in FIGURES:
+            figure(results, wanted.out, f"{runs} runs, bars: 95 % confidence")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

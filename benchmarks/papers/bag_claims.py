@@ -1,0 +1,309 @@
+"""What Liu, Baskiyar and Li 2007 say of their figures, and whether runs say so too.
+
+Methods are compared run by run, on the same instance; an interval is that of the mean of the
+differences, or of the ratios, at 95 %. A claim *holds* if the interval says so at every point that
+it is about, *only* at the points that are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mean
+from typing import Protocol
+
+from benchmarks.papers.claims import Verdict
+from dlopt.simulation.many import Estimate, estimate
+
+BASELINES = ("EDF", "Min-min", "Sufferage")
+_WITHOUT = "GDS without Shuffle"
+SAME = 0.005
+"""Ratios that differ by less are almost identical."""
+
+
+class Averages(Protocol):
+    """Results that a claim is held against."""
+
+    def xs(self, experiment: str) -> list[str]:
+        """Return the abscissae of an experiment."""
+        ...
+
+    def values(self, experiment: str, x: str, label: str, measure: str) -> dict[int, float]:
+        """Return a measure by seed."""
+        ...
+
+
+Test = Callable[[Averages], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim, its figure and experiment, and a test of the results."""
+
+    figure: str
+    experiment: str
+    words: str
+    test: Test
+
+
+def gains(
+    results: Averages, experiment: str, x: str, measure: str, one: str, others: Sequence[str]
+) -> dict[int, float]:
+    """Return by seed how much more one method has than the mean of others, as a share of that."""
+    mine = results.values(experiment, x, one, measure)
+    theirs = [results.values(experiment, x, other, measure) for other in others]
+    seeds = [seed for seed in mine if all(seed in values for values in theirs)]
+    found = {}
+    for seed in seeds:
+        middle = mean(values[seed] for values in theirs)
+        if middle > 0:
+            found[seed] = mine[seed] / middle - 1
+    return found
+
+
+def average(results: Averages, experiment: str, measure: str, others: Sequence[str]) -> Estimate:
+    """Return the gain of GDS, averaged over the abscissae of each run."""
+    by_x = [gains(results, experiment, x, measure, "GDS", others) for x in results.xs(experiment)]
+    seeds = set.intersection(*map(set, by_x))
+    return estimate([mean(found[seed] for found in by_x) for seed in sorted(seeds)])
+
+
+def exceeds(
+    experiment: str, measure: str, others: Sequence[str], least: float, one: str = "GDS"
+) -> Test:
+    """Return a test: one method has so much more than the mean of others, at every point."""
+
+    def test(results: Averages) -> Verdict:
+        xs = results.xs(experiment)
+        found = [
+            estimate(list(gains(results, experiment, x, measure, one, others).values())) for x in xs
+        ]
+        good = [_low(gain) >= least for gain in found]
+        return Verdict(_word(good), _at(xs, found))
+
+    return test
+
+
+def on_average(experiment: str, measure: str, others: Sequence[str], least: float) -> Test:
+    """Return a test: averaged over the points, GDS has so much more than the mean of others."""
+
+    def test(results: Averages) -> Verdict:
+        whole = average(results, experiment, measure, others)
+        each = ", ".join(
+            f"{other.split(',')[0]} {_percent(average(results, experiment, measure, [other]))}"
+            for other in others
+        )
+        points = [
+            (x, estimate(list(gains(results, experiment, x, measure, "GDS", others).values())))
+            for x in results.xs(experiment)
+        ]
+        good = [x for x, gain in points if _low(gain) >= least]
+        word = "holds" if _low(whole) >= least else "only" if good else "does not"
+        when = f"; at {', '.join(good)} tasks" if word == "only" else ""
+        text = f"{_percent(whole)} ({each}){when}; {_at(*zip(*points, strict=True))}"
+        return Verdict(word, text)
+
+    return test
+
+
+def rising(results: Averages) -> Verdict:
+    """Tell whether the gain in critical tasks is larger with more tasks, from point to point."""
+    xs = results.xs("grid")
+    found = [gains(results, "grid", x, "critical", "GDS", BASELINES) for x in xs]
+    steps = [
+        estimate([after[seed] - before[seed] for seed in before])
+        for before, after in pairwise(found)
+    ]
+    good = [_low(step) > 0 for step in steps]
+    return Verdict(_word(good), f"steps {_at([f'to {x}' for x in xs[1:]], steps)}")
+
+
+def never_below(experiment: str, measure: str, other: str, one: str = "GDS") -> Test:
+    """Return a test: one method is not below another in any run."""
+
+    def test(results: Averages) -> Verdict:
+        texts, below, runs = [], 0, 0
+        for x in results.xs(experiment):
+            mine, theirs = (results.values(experiment, x, it, measure) for it in (one, other))
+            gaps = [mine[seed] - theirs[seed] for seed in mine if seed in theirs]
+            below += sum(gap < 0 for gap in gaps)
+            runs += len(gaps)
+            texts.append(f"{sum(gap < 0 for gap in gaps)} of {len(gaps)} at {x}")
+        word = "holds" if not below else "does not"
+        return Verdict(word, f"below in {below} of {runs} runs: {', '.join(texts)}")
+
+    return test
+
+
+def same(experiment: str, measure: str, other: str, one: str = "GDS", within: float = SAME) -> Test:
+    """Return a test: the means of two methods are almost identical at every point."""
+
+    def test(results: Averages) -> Verdict:
+        xs, found = results.xs(experiment), []
+        for x in xs:
+            mine, theirs = (results.values(experiment, x, it, measure) for it in (one, other))
+            found.append(estimate([mine[seed] - theirs[seed] for seed in mine if seed in theirs]))
+        good = [abs(gap.mean) + (gap.half_width or 0) <= within for gap in found]
+        return Verdict(_word(good), f"difference in points {_at(xs, found)}")
+
+    return test
+
+
+def reaches(measure: str, label: str, optimum: str) -> Test:
+    """Return a test: a method has as much as a proven optimum in every run."""
+
+    def test(results: Averages) -> Verdict:
+        texts, short, runs = [], 0, 0
+        for x in results.xs("small"):
+            mine, best = (results.values("small", x, it, measure) for it in (label, optimum))
+            shares = [mine[seed] / best[seed] for seed in best if best[seed]]
+            missed = sum(mine[seed] < best[seed] for seed in best)
+            short, runs = short + missed, runs + len(best)
+            texts.append(f"{_percent(estimate(shares), sign='')} of it at {x}")
+        word = "holds" if not short else "does not"
+        return Verdict(word, f"short of it in {short} of {runs} proven runs: {', '.join(texts)}")
+
+    return test
+
+
+def _low(gain: Estimate) -> float:
+    return gain.mean - (gain.half_width or 0.0)
+
+
+def _word(good: Sequence[bool]) -> str:
+    return "holds" if all(good) else "only" if any(good) else "does not"
+
+
+def _percent(gain: Estimate, sign: str = "+") -> str:
+    half = "" if gain.half_width is None else f" ± {100 * gain.half_width:.1f}"
+    return f"{100 * gain.mean:{sign}.1f}{half} %"
+
+
+def _at(xs: Sequence[str], found: Sequence[Estimate]) -> str:
+    return ", ".join(f"{x}: {_percent(gain)}" for x, gain in zip(xs, found, strict=True))
+
+
+CLAIMS = (
+    Claim(
+        "7",
+        "grid",
+        "GDS meets over 40 % more critical tasks than the others on average",
+        on_average("grid", "critical", BASELINES, 0.4),
+    ),
+    Claim("7", "grid", "the gain grows with the number of tasks", rising),
+    *(
+        Claim(
+            "7",
+            "grid",
+            f"GDS meets more critical tasks than {other}",
+            exceeds("grid", "critical", [other], 1e-9),
+        )
+        for other in BASELINES
+    ),
+    Claim(
+        "7",
+        "grid",
+        "ranking by CCR brings critical tasks",
+        exceeds("grid", "critical", ["GDS without CCR"], 1e-9),
+    ),
+    Claim(
+        "7",
+        "small",
+        "GDS maximizes the number of critical tasks met",
+        reaches("critical", "GDS", "optimum"),
+    ),
+    Claim(
+        "8",
+        "grid",
+        "GDS meets 4 % more of all tasks than the others on average",
+        on_average("grid", "overall", BASELINES, 0.04),
+    ),
+    *(
+        Claim(
+            "8",
+            "grid",
+            f"GDS outperforms {other} overall: it is not below in any run",
+            never_below("grid", "overall", other),
+        )
+        for other in BASELINES
+    ),
+    Claim(
+        "9",
+        "grid",
+        "without Shuffle critical tasks fare almost the same (.5 points)",
+        same("grid", "critical", _WITHOUT),
+    ),
+    Claim(
+        "10",
+        "grid",
+        "Shuffle meets 5 % more of all tasks",
+        exceeds("grid", "overall", [_WITHOUT], 0.05),
+    ),
+)
+"""What the paper says."""
+
+_READ = tuple(
+    (reading, tuple(f"{label}{suffix}" for label in BASELINES))
+    for reading, suffix in (
+        ("drop late", ""),
+        ("run late", ", run late"),
+        ("at home", ", at home"),
+    )
+)
+
+BESIDE = (
+    *(
+        Claim(
+            figure,
+            "twelfth",
+            f"a twelfth of the grid, the others *{reading}*: {100 * share:.0f} % more {what} tasks",
+            on_average("twelfth", measure, others, share),
+        )
+        for figure, measure, what, share in (
+            ("7", "critical", "critical", 0.4),
+            ("8", "overall", "of all", 0.04),
+        )
+        for reading, others in _READ
+    ),
+    Claim(
+        "7",
+        "grid",
+        "GDS meets more critical tasks than EDF that asks for the priority first",
+        exceeds("grid", "critical", ["priority-EDF"], 1e-9),
+    ),
+    *(
+        Claim(
+            "8",
+            "small",
+            f"{label} meets as many tasks as can be met",
+            reaches("overall", label, "most in all"),
+        )
+        for label in ("GDS", "EDF")
+    ),
+    Claim(
+        "8",
+        "settings",
+        "GDS meets at least as many of all tasks as EDF",
+        exceeds("settings", "overall", ["EDF"], 0.0),
+    ),
+    *(
+        Claim(
+            "10",
+            experiment,
+            f"Shuffle meets more of all tasks ({words})",
+            exceeds(experiment, "overall", [_WITHOUT], 1e-9),
+        )
+        for experiment, words in (("small", "small grids"), ("settings", "settings"))
+    ),
+    *(
+        Claim(
+            "10",
+            experiment,
+            f"Shuffle does not cost a task in any run ({words})",
+            never_below(experiment, "overall", _WITHOUT),
+        )
+        for experiment, words in (("grid", "the grid"), ("settings", "settings"))
+    ),
+)
+"""What else is asked, to see when and why."""

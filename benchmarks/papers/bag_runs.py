@@ -1,0 +1,232 @@
+"""The runs behind figures 7 to 10 of Liu, Baskiyar and Li 2007: instances, methods, rows kept."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
+from heapq import heappop, heappush
+from pathlib import Path
+from typing import Any
+
+from benchmarks.papers.bag_claims import BASELINES
+from dlopt import solve
+from dlopt.generation.bag import gds
+from dlopt.problems.bag import Instance, success_ratios
+from dlopt.result import Limits, Status
+
+BASE = 2500
+"""With so many tasks the load is 1."""
+SECONDS = 20.0
+"""Limit of each proof of an optimum."""
+BLIND = "GDS without CCR"
+"""All tasks are called neutral: ranked by priority and deadline alone."""
+OPTIMA = {"optimum": "critical-then-all", "most in all": "accepted"}
+BOUND = "bound"
+
+METHODS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "GDS": ("gds", {}),
+    "GDS without Shuffle": ("gds-without-shuffle", {}),
+    BLIND: ("gds", {}),
+    "priority-EDF": ("priority-edf", {}),
+    "EDF": ("edf", {}),
+    "Min-min": ("min-min", {}),
+    "Sufferage": ("sufferage", {}),
+}
+READINGS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    f"{label}, {reading}": (METHODS[label][0], options)
+    for reading, options in (("run late", {"late": "run"}), ("at home", {"sites": "home"}))
+    for label in BASELINES
+}
+
+_MIDDLE = {"sites": 5, "fewest": 4, "most": 10, "tasks": 150}
+"""A grid of the settings: as many tasks a machine as the large one has."""
+
+SETTINGS: Mapping[str, dict[str, Any]] = {
+    "as in figure 7": {},
+    "load .7": {"load": 0.7},
+    "load 1.5": {"load": 1.5},
+    "deadlines tight": {"tightness": 1},
+    "deadlines loose": {"tightness": 4},
+    "few critical": {"critical": 0.1},
+    "many critical": {"critical": 0.6, "firm": 0.2},
+    "CCR to 1": {"largest_ccr": 1},
+    "CCR from 1": {"least_ccr": 1},
+    "tree of links": {"degree": 1},
+    "equal machines": {"slowest": 5, "fastest": 5},
+    "1 site": {"sites": 1, "fewest": 35, "most": 35},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Instances, and how many runs of each method.
+
+    Parameters
+    ----------
+    axis : str
+    points : mapping of (int or str) to dict
+        Parameters of the family by abscissa.
+    runs : mapping of str to int
+        By label; the seeds are 0, 1, ...
+    """
+
+    axis: str
+    points: Mapping[Any, dict[str, Any]]
+    runs: Mapping[str, int]
+
+
+def experiments(runs: int, *, quick: bool) -> dict[str, Experiment]:
+    """Return all experiments."""
+    counts: tuple[int, ...] = (1000, 1500, 2000, 2500, 3000)
+    counts = counts[::2] if quick else counts
+    twelfth = {
+        count: {"sites": 5, "fewest": 6, "most": 15, "tasks": count // 12, "load": count / BASE}
+        for count in counts
+    }
+    whole = {count: {"tasks": count, "load": count / BASE} for count in counts}
+    tiny = {"sites": 3, "fewest": 1, "most": 2}
+    counts = (8, 16) if quick else (8, 12, 16, 20)
+    small = {count: {**tiny, "tasks": count, "load": count / 14} for count in counts}
+    settings = {words: {**_MIDDLE, **changes} for words, changes in SETTINGS.items()}
+    every = dict.fromkeys(METHODS, runs)
+    return {
+        "grid": Experiment("tasks", twelfth if quick else whole, {**every, BOUND: runs}),
+        "twelfth": Experiment("tasks", twelfth, {**every, **dict.fromkeys(READINGS, runs)}),
+        "small": Experiment("tasks", small, {**every, **dict.fromkeys(OPTIMA, runs)}),
+        "settings": Experiment("setting", settings, every),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one method made of one instance; the key is in the first five fields."""
+
+    scale: str
+    experiment: str
+    x: str
+    seed: int
+    label: str
+    critical: float | None
+    overall: float | None
+    proven: bool
+    seconds: float
+
+    @classmethod
+    def read(cls, cells: Mapping[str, str]) -> Row:
+        """Return a row of a file."""
+        critical, overall = (float(cells[name]) if cells[name] else None for name in MEASURES)
+        texts = cells["scale"], cells["experiment"], cells["x"], int(cells["seed"]), cells["label"]
+        return cls(
+            *texts, critical, overall, cells["proven"] == "True", seconds=float(cells["seconds"])
+        )
+
+    @property
+    def key(self) -> tuple[str, str, str, int, str]:
+        """What it is the result of."""
+        return self.scale, self.experiment, self.x, self.seed, self.label
+
+
+MEASURES = ("critical", "overall")
+
+
+def measured(instance: Instance, label: str) -> tuple[float | None, float | None, bool]:
+    """Return the success ratios of a method, critical and overall, and whether they are proven."""
+    if label == BOUND:
+        return *pooled(instance), True
+    if label in OPTIMA:
+        found = solve(instance, objective=OPTIMA[label], limits=Limits(time_s=SECONDS))
+    else:
+        name, options = {**METHODS, **READINGS}[label]
+        if label == BLIND:
+            instance = replace(instance, ccr_thresholds=(Fraction(1, 10**9), 10**9))
+        found = solve(instance, name, objective="critical-then-all", **options)
+    assert found.solution is not None  # every task has a deadline: none must be run
+    critical, overall = success_ratios(instance, found.solution)
+    shown = None if critical is None else float(critical)
+    return shown, float(overall), found.status is Status.OPTIMAL
+
+
+def pooled(instance: Instance) -> tuple[float | None, float]:
+    """Return bounds of the two ratios: all machines as one, and no input to wait for.
+
+    Moore and Hodgson's algorithm is exact there, and every plan of the grid becomes one that the
+    pooled machine can follow, at its pace, with the same ends.
+    """
+    tasks = instance.tasks
+    power = sum(Fraction(machine.power) for machine in instance.machines)
+    critical = [task for task in tasks if task.priority == "critical"]
+
+    def share(some: Sequence[Any]) -> float:
+        end = Fraction(0)
+        kept: list[Fraction] = []
+        for task in sorted(some, key=lambda one: one.absolute_deadline):
+            time_taken = Fraction(task.work) / power
+            heappush(kept, -time_taken)
+            end += time_taken
+            if end > Fraction(task.absolute_deadline):
+                end += heappop(kept)
+        return len(kept) / len(some)
+
+    return share(critical) if critical else None, share(tasks)
+
+
+def rows_of(
+    chosen: Mapping[str, Experiment], scale: str, done: Iterable[Row], keep: Callable[[Row], None]
+) -> list[Row]:
+    """Return all rows, those that are done as they are; seed by seed, so that any stop is fair."""
+    found = {row.key: row for row in done}
+    jobs = [
+        (seed, name, str(x), parameters, it.runs)
+        for name, it in chosen.items()
+        for x, parameters in it.points.items()
+        for seed in range(max(it.runs.values()))
+    ]
+    wanted = []
+    for number, (seed, name, x, parameters, runs) in enumerate(
+        sorted(jobs, key=lambda job: job[0])
+    ):
+        labels = [label for label, count in runs.items() if seed < count]
+        keys = [(scale, name, x, seed, label) for label in labels]
+        wanted += keys
+        missing = [key for key in keys if key not in found]
+        if missing:
+            instance = gds(seed=seed, **parameters)
+            for key in missing:
+                begun = time.perf_counter()
+                row = Row(*key, *measured(instance, key[-1]), 0.0)
+                row = replace(row, seconds=round(time.perf_counter() - begun, 3))
+                found[row.key] = row
+                keep(row)
+        print(f"\r{number + 1} of {len(jobs)} instances", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return [found[key] for key in wanted]
+
+
+class Kept:
+    """Rows in a file of comma-separated values, written as they come."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.names = [field.name for field in fields(Row)]
+
+    def read(self) -> list[Row]:
+        """Return the rows that stand there."""
+        if self.path is None or not self.path.exists():
+            return []
+        with self.path.open(newline="") as file:
+            return [Row.read(cells) for cells in csv.DictReader(file)]
+
+    def add(self, row: Row) -> None:
+        """Append a row."""
+        if self.path is None:
+            return
+        fresh = not self.path.exists()
+        with self.path.open("a", newline="") as file:
+            writer = csv.DictWriter(file, self.names, lineterminator="\n")
+            if fresh:
+                writer.writeheader()
+            writer.writerow(asdict(row))
