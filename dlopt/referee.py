@@ -95,7 +95,7 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     bound = plan.bound
     if bound is not None and _off(bound, value) > exact(allowed) and _beyond(goal, value, bound):
         found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
-    elif plan.status is Status.OPTIMAL and (bound is None or not _meets(bound, plan.value)):
+    elif plan.status is Status.OPTIMAL and not _meets(bound, _in_kind(value, allowed == EXACT)):
         found += (Violation("status", str(plan.status)),)
     return found
 
@@ -210,8 +210,7 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
                 answer,
             )
         answer = replace(answer, bound=value)
-    proven = answer.bound is not None and _meets(answer.bound, value)
-    if answer.status is Status.OPTIMAL and not proven:
+    if answer.status is Status.OPTIMAL and not _meets(answer.bound, value):
         return replace(answer, status=Status.FEASIBLE, reason="value and bound differ")
     return answer
 
@@ -244,9 +243,9 @@ def _worth(instance: Header, solution: Any, name: str) -> Value | None:
     return value
 
 
-def _meets(bound: Value, value: Value | None) -> bool:
+def _meets(bound: Value | None, value: Value) -> bool:
     """Tell whether a bound proves a value: equal if both are exact, else as solvers round."""
-    if value is None:
+    if bound is None:
         return False
     rational = is_exact((*_levels(bound), *_levels(value)))
     return bool(_off(bound, value) <= exact(EXACT if rational else SOLVER))
