@@ -203,12 +203,3 @@ def test_what_cannot_be_measured_is_a_dash(dlopt: Command) -> None:
     lines = dlopt("simulate", "feedback", *flags).out.splitlines()
     (first,) = [line.split() for line in lines if "first third" in line]
     assert first == ["ideal", "first", "third", "-", "-", "0.000", "1.000"]
-
-
-def test_progress_is_shown_on_a_terminal(dlopt: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dlopt.cli import feedback
-
-    monkeypatch.setattr(feedback.sys.stderr, "isatty", lambda: True, raising=False)
-    with feedback._bar() as progress:
-        assert progress is not None
-        progress(1, 2)
