@@ -1,9 +1,14 @@
 """Hypothesis: derandomised and bounded by default, heavy on demand; what it drives is marked."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A shell that runs the tests in the background has them ignore interrupts, and what they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
