@@ -193,8 +193,7 @@ class Search:
         self.bound = bound
 
     def _within(self, gap: float) -> bool:
-        if self.plan is None or self.bound is None:
-            return False
+        assert self.bound is not None  # from above, or what everything is worth
         allowed = gap if self.case.instance.exact else max(gap, SOLVER / 2)
         return self.bound - self.worth <= exact(allowed) * self.worth
 
