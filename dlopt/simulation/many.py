@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import multiprocessing
-import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dlopt.errors import DloptError, NotApplicableError, SolverError
+from dlopt.errors import DloptError, NotApplicableError
 from dlopt.generation.workloads import WORKLOADS, Workload
 from dlopt.heuristics.admission.cores import parse
 from dlopt.heuristics.multistage.cores import NAMES
 from dlopt.simulation.cluster import simulate
 from dlopt.simulation.mixed import simulate_mixed
 from dlopt.simulation.outcome import Outcome
+from dlopt.simulation.processes import spread
 from dlopt.simulation.reservations import Reserving, mamat5
 
 CONFIDENCE = 0.95
@@ -241,49 +238,19 @@ def _shared_out(
     units: list[_Unit], processes: int, progress: Callable[[int, int], None]
 ) -> list[list[Outcome]]:
     """Return what came of each unit, in the order of the units."""
-    if processes < 1:
-        raise NotApplicableError(f"processes must be positive, got {processes}")
     progress(0, len(units))
-    if min(processes, len(units)) == 1:
-        done = []
-        for unit in units:
-            done.append(_work(unit))
-            progress(len(done), len(units))
-        return done
+    # The longest first, so that none is left alone at the end; one after another in one process.
+    order = list(enumerate(units))
+    if processes > 1:
+        order.sort(key=lambda numbered: -(numbered[1].load or 0))
     found: dict[int, list[Outcome]] = {}
-    # A fresh interpreter for each: a fork would copy whatever threads and locks there are.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(processes, len(units)), context)
-    try:
-        futures = _submitted(pool, units)
-        for future in as_completed(futures):
-            found[futures[future]] = future.result()
-            progress(len(found), len(units))
-    except BrokenProcessPool as error:
-        text = "a process died; scripts must start under `if __name__ == '__main__'`"
-        raise SolverError(text) from error
-    finally:
-        if len(found) < len(units):
-            _stop(pool)
-        pool.shutdown()
+    for index, outcomes in spread(_numbered, order, processes):
+        found[index] = outcomes
+        progress(len(found), len(units))
     return [found[index] for index in range(len(units))]
 
 
-def _submitted(pool: ProcessPoolExecutor, units: list[_Unit]) -> dict[Future[list[Outcome]], int]:
-    """Hand out the units, the longest first, to processes that leave Ctrl-C to this one."""
-    order = sorted(range(len(units)), key=lambda index: -(units[index].load or 0))
-    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - Windows
-        return {pool.submit(_work, units[index]): index for index in order}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the processes inherit it
-    try:
-        return {pool.submit(_work, units[index]): index for index in order}
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _stop(pool: ProcessPoolExecutor) -> None:
-    """End the processes at once. From Python 3.14 on: ``pool.terminate_workers()``."""
-    running = list((getattr(pool, "_processes", None) or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in running:
-        process.terminate()
+def _numbered(numbered: tuple[int, _Unit]) -> tuple[int, list[Outcome]]:
+    """Return the number of a unit with what came of it: they end in any order."""
+    index, unit = numbered
+    return index, _work(unit)

@@ -30,14 +30,14 @@ LOG = """; Computer: Toy
 TELLING = """
 import sys
 from dlopt.cli import main
-from dlopt.simulation import many
+from dlopt.simulation import MODULE
 
 def tell(*arguments):
     sys.stderr.write("working\\n")
     sys.stderr.flush()
     return begun(*arguments)
 
-begun, many.BEGUN = many.BEGUN, tell
+begun, MODULE.BEGUN = MODULE.BEGUN, tell
 main()
 """
 STREAM = {
@@ -232,10 +232,12 @@ def test_help_is_shown_without_a_command(dlopt: Command) -> None:
     assert "cluster" in dlopt("simulate", code=None).out + dlopt("simulate", "--help").out
 
 
-@pytest.mark.parametrize(("processes", "begun"), [(1, "_work"), (2, "as_completed")])
-def test_an_interrupt_ends_all_at_once(processes: int, begun: str) -> None:
+@pytest.mark.parametrize(
+    ("processes", "module", "begun"), [(1, "many", "_work"), (2, "processes", "as_completed")]
+)
+def test_an_interrupt_ends_all_at_once(processes: int, module: str, begun: str) -> None:
     work = ("--seeds", "4", "--set", "horizon=5e9", "--processes", processes)  # for hours
-    command = [sys.executable, "-c", TELLING.replace("BEGUN", begun)]
+    command = [sys.executable, "-c", TELLING.replace("MODULE", module).replace("BEGUN", begun)]
     running = start("simulate", "cluster", *work, command=command)
     assert running.stderr is not None and running.stderr.readline() == "working\n"
     running.send_signal(signal.SIGINT)
