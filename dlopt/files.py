@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any
@@ -167,6 +167,43 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
         ]
         raise InvalidInstanceError(faults, source)
     return data
+
+
+def load_headed(
+    path: str | os.PathLike[str], head: Mapping[str, object], *, exact_numbers: bool = False
+) -> tuple[dict[str, Any], list[Fault]]:
+    """Read a JSON object that says what it is, such as ``{"grid": "lans", "version": 1, ...}``.
+
+    Parameters
+    ----------
+    path : path-like
+    head : mapping
+        The fields that say so, with their values.
+    exact_numbers : bool, default False
+        As in `load_json`.
+
+    Returns
+    -------
+    content : dict
+        The other fields.
+    faults : list of Fault
+        Of the head.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If there is no such file, or it is no JSON object.
+    """
+    data = load_json(path, exact_numbers=exact_numbers)
+    if not isinstance(data, Mapping):
+        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], os.fspath(path))
+    faults = []
+    for key, wanted in head.items():
+        given = data.get(key, MISSING)
+        if type(given) is not type(wanted) or given != wanted:
+            rule = "is missing" if given is MISSING else f"must be {wanted}"
+            faults.append(Fault(key, given, rule))
+    return {key: value for key, value in data.items() if key not in head}, faults
 
 
 def _paths(data: Any, path: str) -> Iterator[tuple[int, str]]:

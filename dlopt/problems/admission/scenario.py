@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from dlopt.arithmetic import Number, shown
-from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.files import load_json, replacing, to_text
+from dlopt.errors import Fault, InvalidInstanceError
+from dlopt.files import load_headed, replacing, to_text
 from dlopt.problems import records
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.records import NonNegative, Positive, Record
@@ -179,6 +179,9 @@ def check_fits(instance: Instance, scenario: Scenario) -> None:
         raise InvalidInstanceError(faults)
 
 
+_HEAD = {"scenario": Scenario.scenario, "version": VERSION}
+
+
 def read_scenario(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Scenario:
     """Read a scenario from a JSON file: ``{"scenario": "admission", "version": 1, ...}``.
 
@@ -193,19 +196,10 @@ def read_scenario(path: str | os.PathLike[str], *, exact_numbers: bool = False) 
     InvalidInstanceError
         With every fault, by JSON path; also if there is no such file or it is no JSON.
     """
-    data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
-    if not isinstance(data, Mapping):
-        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
-    faults = []
-    for key, wanted in (("scenario", Scenario.scenario), ("version", VERSION)):
-        given = data.get(key, MISSING)
-        if type(given) is not type(wanted) or given != wanted:
-            rule = "is missing" if given is MISSING else f"must be {wanted}"
-            faults.append(Fault(key, given, rule))
-    content = {key: value for key, value in data.items() if key not in ("scenario", "version")}
+    content, faults = load_headed(path, _HEAD, exact_numbers=exact_numbers)
     faults += scenario_faults(content)
     if faults:
-        raise InvalidInstanceError(faults, source)
+        raise InvalidInstanceError(faults, os.fspath(path))
     return Scenario.from_data(_renamed(content))
 
 
@@ -217,7 +211,7 @@ def write_scenario(scenario: Scenario, path: str | os.PathLike[str]) -> None:
     NotApplicableError
         If the path cannot be written.
     """
-    data = {"scenario": Scenario.scenario, "version": VERSION, **scenario.to_data()}
+    data = {**_HEAD, **scenario.to_data()}
     with replacing(path) as file:
         file.write(to_text(data).encode())
 

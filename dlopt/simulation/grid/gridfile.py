@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
-from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.files import load_json, replacing, to_text
+from dlopt.errors import InvalidInstanceError
+from dlopt.files import load_headed, load_json, replacing, to_text
 from dlopt.problems import records
 from dlopt.problems.dag import Outage
 from dlopt.simulation.grid.policy import Hazards
@@ -14,6 +13,7 @@ from dlopt.simulation.grid.topology import Grid
 
 VERSION = 1
 """Version of the file format."""
+_HEAD = {"grid": Grid.grid, "version": VERSION}
 
 
 def read_grid(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Grid:
@@ -30,20 +30,11 @@ def read_grid(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> G
     InvalidInstanceError
         With every fault, by JSON path; also if there is no such file or it is no JSON.
     """
-    data, source = load_json(path, exact_numbers=exact_numbers), os.fspath(path)
-    if not isinstance(data, Mapping):
-        raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
-    faults = []
-    for key, wanted in (("grid", Grid.grid), ("version", VERSION)):
-        given = data.get(key, MISSING)
-        if type(given) is not type(wanted) or given != wanted:
-            rule = "is missing" if given is MISSING else f"must be {wanted}"
-            faults.append(Fault(key, given, rule))
-    content = {key: value for key, value in data.items() if key not in ("grid", "version")}
+    content, faults = load_headed(path, _HEAD, exact_numbers=exact_numbers)
     content = {"routers": (), "wires": (), **content}
     faults += records.examine(Grid, content)[1]
     if faults:
-        raise InvalidInstanceError(faults, source)
+        raise InvalidInstanceError(faults, os.fspath(path))
     return Grid.from_data(content)
 
 
@@ -55,7 +46,7 @@ def write_grid(grid: Grid, path: str | os.PathLike[str]) -> None:
     NotApplicableError
         If the path cannot be written.
     """
-    data = {"grid": Grid.grid, "version": VERSION, **grid.to_data()}
+    data = {**_HEAD, **grid.to_data()}
     with replacing(path) as file:
         file.write(to_text(data).encode())
 
