@@ -18,6 +18,8 @@ from dlopt.cli.options import (
     Exactly,
     Floating,
     Gap,
+    Literal,
+    Methods,
     Settings,
     Threads,
     pairs,
@@ -54,12 +56,8 @@ def batch(
             "--out", "-o", metavar="FILE.jsonl", callback=writable, help="Rows are appended here."
         ),
     ],
-    methods: Annotated[
-        str | None, typer.Option("--methods", metavar="M,M", help="By default all but literal.")
-    ] = None,
-    literal: Annotated[
-        bool, typer.Option("--literal", help="Take in the papers' slips, as printed.")
-    ] = False,
+    methods: Methods = None,
+    literal: Literal = False,
     objectives: Annotated[
         list[str] | None,
         typer.Option("--objective", metavar="O", help="By default each instance's own; or `all`."),

@@ -28,6 +28,8 @@ from dlopt.cli.options import (
     Floating,
     Gap,
     Goal,
+    Literal,
+    Methods,
     Out,
     Picture,
     Seed,
@@ -127,12 +129,8 @@ def solve(
 @app.command()
 def compare(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Instances.")],
-    methods: Annotated[
-        str | None, typer.Option("--methods", metavar="M,M", help="By default all but literal.")
-    ] = None,
-    literal: Annotated[
-        bool, typer.Option("--literal", help="Take in the papers' slips, as printed.")
-    ] = False,
+    methods: Methods = None,
+    literal: Literal = False,
     objective: Goal = None,
     time_limit: TimeLimit = None,
     work: Work = None,

@@ -37,6 +37,10 @@ def drawable(path: Path | None) -> Path | None:
     return writable(path)
 
 
+Methods = Annotated[
+    str | None, typer.Option("--methods", metavar="M,M", help="By default all but literal.")
+]
+Literal = Annotated[bool, typer.Option("--literal", help="Take in the papers' slips, as printed.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 Exactly = Annotated[
     bool, typer.Option("--exact-numbers", help="Read decimals as exact rational numbers.")
