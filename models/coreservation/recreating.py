@@ -10,25 +10,26 @@ Journal of Computational Physics 159, 2000; annealing: Kirkpatrick, Gelatt and V
 
 from __future__ import annotations
 
-import random
 import time
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from math import exp, inf
+from collections.abc import Sequence
+from itertools import accumulate
+from math import inf
+from threading import Event
+from typing import Any
 
+import numpy as np
+
+from dlopt.models.coreservation import moves
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.worth import Held, coefficients, key_of, trivial
 
-_MOST = 8
-"""Requests to take away, at the most."""
-_RELAXED, _BEST_FIT, _LEAST_FIRST, _OTHERS = 0.7, 0.5, 0.5, 0.3
-"""How often others give back; the fullest machine is taken; least shares give the order; a request
-that was rejected before is tried."""
-_NOISE = (0.0, 0.3, 0.6)
-_WARM, _COLD = 4e-3, 4e-5
+_WARM, _COLD = 6e-2, 6e-4
 """How much worse is kept, by what a request is worth: at the beginning, and in the end."""
 _LEVEL = 1e-3
 """What a level counts for, by the one before."""
+_DRAWS = 1 << 10, 1 << 16
+"""Random numbers that are drawn at once, and by compiled moves."""
 
 
 class Recreation:
@@ -37,202 +38,148 @@ class Recreation:
     Parameters
     ----------
     case : Case
+        Its CPU must be countable in whole numbers.
     held : Held
         A valid plan.
     seed : int
+    fast : bool
+        Whether to compile the moves where the extra ``fast`` is installed: a hundred times as many,
+        but it takes some ten seconds when it is done for the first time.
+
+    Attributes
+    ----------
+    compiled : bool
+        Whether the moves are.
     """
 
-    def __init__(self, case: Case, held: Held, seed: int = 0) -> None:
-        self.case, self.random, self.start = case, random.Random(seed), dict(held)
-        self.free = [list(free) for free in case.free]
-        self.windows = [(job.start, job.end) for job in case.jobs]
-        self.least = [job.least for job in case.jobs]
-        self.accepted = [0.0] * len(case.wishes)
-        graded, unit = 0.0, 1.0
-        for level in case.levels:
-            if level == "benefit":
-                graded = unit
-            elif level != "machines":
-                weights = [case.weight(level, k) for k in range(len(case.wishes))]
-                for k, weight in enumerate(weights):
-                    self.accepted[k] += unit * float(weight / sum(weights))
-            unit *= _LEVEL
-        if graded:
-            graded /= float(trivial(case, "benefit")) or 1.0
-        self.pieces: list[list[tuple[int, int, float, float]]] = []
-        for i, job in enumerate(case.jobs):
-            pairs = [coefficients(case, i, piece) for piece in job.pieces]
-            self.pieces.append(
-                [
-                    (piece.low, piece.high, graded * float(flat), graded * float(steep))
-                    for piece, (flat, steep) in zip(job.pieces, pairs, strict=True)
-                ]
-            )
-        self.starts = [wish.start for wish in case.wishes]
-        self.longest = max((wish.end - wish.start for wish in case.wishes), default=0)
-        self.held: dict[int, tuple[int, int]] = {}
-        self.value = 0.0
+    def __init__(self, case: Case, held: Held, seed: int = 0, *, fast: bool = False) -> None:
+        self.case, self.start = case, dict(held)
+        self.random = np.random.default_rng(seed)
+        steps = moves.compiled() if fast else None
+        self.compiled = steps is not None
+        self.asked, self.state = _asked(case), _state(case)
+        if steps is None:  # lists are faster then
+            self.asked = moves.Asked(*(one.tolist() for one in self.asked))
+            self.state = moves.State(*(one.tolist() for one in self.state))
+        self.steps = steps or moves.steps
         for i, (machine, units) in held.items():
-            self._put(i, machine, units)
-        self.value += sum(self.accepted[k] for k in {case.jobs[i].wish for i in held})
+            moves.put(self.asked, self.state, i, machine, units)
+        self.state.worth[0] += sum(
+            self.asked.accepted[k] for k in {case.jobs[i].wish for i in held}
+        )
 
-    def run(self, steps: int, stop: float = inf) -> dict[int, tuple[int, int]]:
-        """Return the best plan, after so many steps or at an instant of the monotonic clock.
+    def run(
+        self, steps: int, stop: float = inf, ended: Event | None = None
+    ) -> dict[int, tuple[int, int]]:
+        """Return the best plan, which is no worse than the one to start from.
 
-        It is no worse than the one to start from.
+        It ends after so many steps, at an instant of the monotonic clock, or when it is told.
         """
-        best, plan = self.value, dict(self.held)
-        begun = time.monotonic()
-        for step in range(steps if self.case.wishes else 0):
-            done = step / steps
+        state = self.state
+        state.worth[1] = state.worth[0]
+        # a step draws for every wish, host and piece around at the most, and some more
+        most = 20 + 2 * len(self.case.wishes) + len(self.asked.hosts) + len(self.asked.low)
+        begun, count = time.monotonic(), 0
+        while self.case.wishes and count < steps:
+            done = count / steps
             if stop < inf:
                 now = time.monotonic()
-                if now >= stop:
+                if now >= stop or (ended is not None and ended.is_set()):
                     break
                 done = max(done, (now - begun) / (stop - begun))
             warmth = _WARM * (_COLD / _WARM) ** done / len(self.case.wishes)
-            if self._step(warmth) and self.value > best + 1e-12:
-                best, plan = self.value, dict(self.held)
+            draws = self.random.random(most + _DRAWS[self.compiled])
+            some = draws if self.compiled else draws.tolist()
+            count += self.steps(self.asked, state, warmth, some, most, steps - count)
+        pairs = enumerate(zip(state.best_machine, state.best_units, strict=True))
+        plan = {i: (int(machine), int(units)) for i, (machine, units) in pairs if machine >= 0}
         return max(self.start, plan, key=lambda held: key_of(self.case, held))
 
-    def _step(self, warmth: float) -> bool:
-        """Take requests away and put requests back; tell whether the plan has changed."""
-        draw, wishes, held = self.random, self.case.wishes, self.held
-        near = self._near(draw.randrange(len(wishes)))
-        chosen = {near[0], *draw.sample(near, min(len(near), draw.randint(1, _MOST)))}
-        around = sorted({k for one in chosen for k in self._near(one)})
-        jobs = [i for k in around for i in wishes[k].jobs]
-        before, value = {i: held[i] for i in jobs if i in held}, self.value
-        touched = self._ruin(chosen, around)
-        waiting = [
-            k
-            for k in around
-            if wishes[k].jobs[0] not in held and (k in chosen or draw.random() < _OTHERS)
-        ]
-        self._recreate(waiting, touched)
-        loss = value - self.value
-        if loss <= 1e-15 or draw.random() < exp(-loss / warmth):
-            return True
-        for i in jobs:
-            if held.get(i) != before.get(i):
-                if i in held:
-                    self._take(i)
-                if i in before:
-                    self._put(i, *before[i])
-        self.value = value
-        return False
 
-    def _ruin(self, chosen: set[int], around: Iterable[int]) -> list[int]:
-        """Take requests away, and perhaps what others have beyond their least; return these."""
-        relaxed, touched = self.random.random() < _RELAXED, []
-        for k in around:
-            own = [i for i in self.case.wishes[k].jobs if i in self.held]
-            if k in chosen and own:
-                self.value -= self.accepted[k]
-                for i in own:
-                    self._take(i)
-                continue
-            touched += own
-            for i in own if relaxed else ():
-                machine, units = self.held[i]
-                if units > self.least[i]:
-                    self._take(i)
-                    self._put(i, machine, self.least[i])
-        return touched
+def _state(case: Case) -> moves.State:
+    jobs, wishes = len(case.jobs), len(case.wishes)
+    pieces = max(wishes, sum(len(job.pieces) for job in case.jobs))
 
-    def _recreate(self, waiting: list[int], touched: list[int]) -> None:
-        """Place requests with their least shares, then raise shares."""
-        draw, noise = self.random, self.random.choice(_NOISE)
-        least_first, best_fit = draw.random() < _LEAST_FIRST, draw.random() < _BEST_FIT
+    def whole(count: int, value: int = 0) -> Any:
+        return np.full(count, value, np.int64)
 
-        def density(k: int) -> float:
-            jobs = self.case.wishes[k].jobs
-            worth = self.accepted[k]
-            for i in jobs:
-                low, high, flat, steep = self.pieces[i][0 if least_first else -1]
-                worth += flat + (0 if least_first else steep * (high - low))
-            size = sum(self.least[i] * (self.windows[i][1] - self.windows[i][0]) for i in jobs)
-            return -worth / size * (1 - noise * draw.random())
+    return moves.State(
+        free=np.array(case.free, np.int64),
+        machine=whole(jobs, -1),
+        units=whole(jobs),
+        worth=np.zeros(2),
+        best_machine=whole(jobs, -1),
+        best_units=whole(jobs),
+        old_machine=whole(jobs),
+        old_units=whole(jobs),
+        mark=whole(wishes),
+        around=whole(wishes),
+        waiting=whole(wishes),
+        touched=whole(jobs),
+        wanted=whole(pieces),
+        keys=np.zeros(pieces),
+    )
 
-        for k in sorted(waiting, key=density):
-            if self._place(k, best_fit, noise):
-                touched += self.case.wishes[k].jobs
-        self._raise(touched, noise)
 
-    def _place(self, k: int, best_fit: bool, noise: float) -> bool:
-        """Place all parts of a request with their least shares, or none; tell which."""
-        draw, done = self.random, list[int]()
-        for i in sorted(self.case.wishes[k].jobs, key=lambda i: -self.least[i]):
-            start, end = self.windows[i]
-            chosen, lowest = -1, inf
-            for machine in self.case.jobs[i].machines:
-                room = min(self.free[machine][start:end]) - self.least[i]
-                if room >= 0:
-                    key = (room if best_fit else -room) * (1 + noise * draw.random())
-                    if key < lowest:
-                        chosen, lowest = machine, key
-            if chosen < 0:
-                for other in done:
-                    self._take(other)
-                return False
-            self._put(i, chosen, self.least[i])
-            done.append(i)
-        self.value += self.accepted[k]
-        return True
+def _asked(case: Case) -> moves.Asked:
+    accepted = [0.0] * len(case.wishes)
+    graded, unit = 0.0, 1.0
+    for level in case.levels:
+        if level == "benefit":
+            graded = unit
+        elif level != "machines":
+            weights = [case.weight(level, k) for k in range(len(case.wishes))]
+            for k, weight in enumerate(weights):
+                accepted[k] += unit * float(weight / sum(weights))
+        unit *= _LEVEL
+    if graded:
+        graded /= float(trivial(case, "benefit")) or 1.0
+    lines = [
+        (piece.low, piece.high, graded * float(flat), graded * float(steep))
+        for i, job in enumerate(case.jobs)
+        for piece in job.pieces
+        for flat, steep in (coefficients(case, i, piece),)
+    ]
+    order = [sorted(wish.jobs, key=lambda i: -case.jobs[i].least) for wish in case.wishes]
+    near = _near(case)
+    hosts = [job.machines for job in case.jobs]
 
-    def _raise(self, jobs: Iterable[int], noise: float) -> None:
-        """Raise shares, to the ends of pieces or as far as there is room."""
-        draw = self.random
-        wanted: list[tuple[float, int]] = []
-        for i in jobs:
-            units = self.held[i][1]
-            now = self._worth(i, units)
-            length = self.windows[i][1] - self.windows[i][0]
-            for low, high, flat, steep in self.pieces[i]:
-                gain = flat + steep * (high - low) - now
-                if high > units and gain > 0:
-                    density = gain / ((high - units) * length)
-                    wanted.append((-density * (1 - noise * draw.random()), i))
-        for _, i in sorted(wanted):
-            machine, units = self.held[i]
-            start, end = self.windows[i]
-            room = units + min(self.free[machine][start:end])
-            best, most = units, self._worth(i, units)
-            for low, high, flat, steep in self.pieces[i]:
-                if low <= room:
-                    reached = min(high, room)
-                    worth = flat + steep * (reached - low)
-                    if reached > units and worth > most:
-                        best, most = reached, worth
-            if best > units:
-                self._take(i)
-                self._put(i, machine, best)
+    def whole(numbers: Sequence[int]) -> Any:
+        return np.array(numbers, np.int64)
 
-    def _near(self, centre: int) -> Sequence[int]:
-        """Return the requests that share an instant with one of them, itself first."""
-        one = self.case.wishes[centre]
-        first = bisect_right(self.starts, one.start - self.longest - 1)
-        last = bisect_right(self.starts, one.end - 1)
-        found = (k for k in range(first, last) if self.case.wishes[k].end > one.start)
-        return [centre, *(k for k in found if k != centre)]
+    def firsts(rows: Sequence[Sequence[Any]]) -> Any:
+        return whole([0, *accumulate(len(row) for row in rows)])
 
-    def _put(self, i: int, machine: int, units: int) -> None:
-        self.held[i] = machine, units
-        self._load(i, machine, units)
-        self.value += self._worth(i, units)
+    def flat(rows: Sequence[Sequence[int]]) -> Any:
+        return whole([one for row in rows for one in row])
 
-    def _take(self, i: int) -> None:
-        machine, units = self.held.pop(i)
-        self._load(i, machine, -units)
-        self.value -= self._worth(i, units)
+    return moves.Asked(
+        accepted=np.array(accepted),
+        first=firsts(order),
+        jobs=flat(order),
+        near_first=firsts(near),
+        near=flat(near),
+        start=whole([job.start for job in case.jobs]),
+        end=whole([job.end for job in case.jobs]),
+        least=whole([job.least for job in case.jobs]),
+        hosts_first=firsts(hosts),
+        hosts=flat(hosts),
+        lines_first=firsts([job.pieces for job in case.jobs]),
+        low=whole([low for low, _, _, _ in lines]),
+        high=whole([high for _, high, _, _ in lines]),
+        flat=np.array([flat for _, _, flat, _ in lines]),
+        steep=np.array([steep for _, _, _, steep in lines]),
+    )
 
-    def _load(self, i: int, machine: int, units: int) -> None:
-        (start, end), free = self.windows[i], self.free[machine]
-        free[start:end] = [room - units for room in free[start:end]]
 
-    def _worth(self, i: int, units: int) -> float:
-        best = 0.0
-        for low, high, flat, steep in self.pieces[i]:
-            if low <= units:
-                best = max(best, flat + steep * (min(units, high) - low))
-        return best
+def _near(case: Case) -> list[list[int]]:
+    """Return the wishes that share an instant with each, itself first."""
+    starts = [wish.start for wish in case.wishes]
+    longest = max((wish.end - wish.start for wish in case.wishes), default=0)
+    found = []
+    for centre, one in enumerate(case.wishes):
+        first = bisect_right(starts, one.start - longest - 1)
+        last = bisect_right(starts, one.end - 1)
+        others = (k for k in range(first, last) if case.wishes[k].end > one.start)
+        found.append([centre, *(k for k in others if k != centre)])
+    return found

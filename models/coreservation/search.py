@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +18,7 @@ from dlopt.errors import SolverError
 from dlopt.models.coreservation import linear, machines, pooled
 from dlopt.models.coreservation.apart import PatternSearch
 from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.chains import Chains, available
 from dlopt.models.coreservation.neighbourhood import Neighbourhood
 from dlopt.models.coreservation.packing import PackingModel
 from dlopt.models.coreservation.patterns import FINEST
@@ -32,8 +34,10 @@ _TINY, _SMALL = 12, 30
 _ROUNDS, _IDLE = 40, 5
 """Neighbourhoods at random where there is no time limit; a request that none of which helps."""
 _RECREATED, _STEPS, _MOST_STEPS = 0.2, 20, 2000
-"""Of neighbourhoods: a share of the time for requests taken away and put back; such steps a
-request without a time limit, a tenth of those with one, and the most of them without one."""
+"""Of neighbourhoods: a share of the time for requests taken away and put back, interpreted; such
+steps a request without a time limit, a tenth of those with one, and the most without one."""
+_CHAINED, _PATIENT = 0.55, 2.0
+"""Of all time, for such steps compiled, beside the relaxation; and so many seconds at the least."""
 _BRIEF, _EFFORT = 0.05, 1.0
 """Of the program before patterns: a share of the time, or deterministic time without a limit."""
 _CARE = Fraction(1, 10**7)
@@ -129,17 +133,23 @@ class Search:
         """The level that is searched for, of the best plan."""
         return key_of(self.case, self.found.held)[self.found.proven]
 
+    @property
+    def _share(self) -> float:
+        """How much of the time is for better plans where the whole program may prove them."""
+        return 0.15 if len(self.case.wishes) <= _SMALL and self.whole else 1.0
+
     def _prove(self, level: str) -> None:
         """Prove a level, or bound it: by the relaxation, neighbourhoods, the whole program."""
         bounds = [(trivial(self.case, level), "all that could be accepted")]
         try:
-            if level == "machines":
-                bounds.append(self._by_bins())
-            elif self.relaxed and not self._meets(bounds):
-                bounds.append(self._by_relaxation(level))
             tiny = self.whole and len(self.case.wishes) <= _TINY
-            if self.neighbours and not tiny and not self._meets(bounds):
-                self._by_neighbourhoods(bounds)
+            with self._chains(self.neighbours and not tiny) as chains:
+                if level == "machines":
+                    bounds.append(self._by_bins())
+                elif self.relaxed and not self._meets(bounds):
+                    bounds.append(self._by_relaxation(level))
+                if self.neighbours and not tiny and not self._meets(bounds):
+                    self._by_neighbourhoods(bounds, chains)
             if self._apart(level) and not self._meets(bounds):
                 bounds.append(self._by_patterns(level))
             if self.whole and not self._meets(bounds):
@@ -194,11 +204,35 @@ class Search:
             return trivial(self.case, "machines"), "nothing"
         return -Fraction(self.least.bound), self.least.proof
 
-    def _by_neighbourhoods(self, bounds: Sequence[tuple[Fraction, str]]) -> None:
+    @contextmanager
+    def _chains(self, wanted: bool) -> Iterator[Chains | None]:
+        """Take requests away and put them back beside all else, if there is time to compile it."""
+        now = time.monotonic()
+        share = _CHAINED * self._share
+        span = share * (self.budget.stop - now)
+        if not (wanted and _PATIENT < span < inf and available()):
+            yield None
+            return
+        threads = self.budget.limits.threads
+        chains = Chains(self.case, now + span, self.seed, threads)
+        try:
+            if threads > 1:  # one is for what is done here
+                chains.start(self.found.held)
+            yield chains
+        finally:
+            chains.end()
+
+    def _by_neighbourhoods(
+        self, bounds: Sequence[tuple[Fraction, str]], chains: Chains | None
+    ) -> None:
         timed = self.budget.limits.time_s is not None
-        share = 0.15 if len(self.case.wishes) <= _SMALL and self.whole else 1.0
-        budget = Budget(self.budget.left(share))
-        self._recreate(budget, _RECREATED)
+        budget = Budget(self.budget.left(self._share))
+        if chains is not None:
+            for _ in range(chains.threads):
+                chains.start(self.found.held)
+            self._take(chains.best())
+        else:
+            self._recreate(budget, _RECREATED)
         search = Neighbourhood(self.case, self.found.held, budget, self.seed)
         try:
             search.sweep()

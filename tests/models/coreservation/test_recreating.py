@@ -1,18 +1,33 @@
 """Requests taken away and put back: plans stay valid, and become no worse."""
 
+import sys
 import time
 from fractions import Fraction
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from dlopt.generation.coreservation import min5, overloaded, small
-from dlopt.models.coreservation import recreating
+from dlopt.models.coreservation import chains, moves
+from dlopt.models.coreservation import search as searching
 from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.chains import Chains
+from dlopt.models.coreservation.methods import lns
 from dlopt.models.coreservation.placing import greedy
 from dlopt.models.coreservation.plans import fits
 from dlopt.models.coreservation.recreating import Recreation
 from dlopt.models.coreservation.worth import key_of
-from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, staircase
+from dlopt.problems.coreservation import (
+    Batch,
+    Instance,
+    Machine,
+    Part,
+    Request,
+    staircase,
+    violations,
+)
+from dlopt.result import Limits
 from tests.oracles_coreservation import optimum
 
 GOALS = (
@@ -36,15 +51,97 @@ def test_plans_are_valid_and_no_worse(goal) -> None:
     assert found == again and search.start == start
 
 
-def test_what_is_free_and_what_it_is_worth_are_kept(monkeypatch) -> None:
-    monkeypatch.setattr(recreating, "_WARM", 1.0)  # worse plans are kept, and some are taken back
+def test_what_is_free_and_what_it_is_worth_are_kept() -> None:
     case = Case.of(overloaded(requests=14, seed=2), "rejections-then-benefit")
-    search = Recreation(case, {}, 0)
-    kept = [search._step(0.01) for _ in range(200)]
+    search, random = Recreation(case, {}, 0), np.random.default_rng(0)
+    plans = [list(search.state.machine)]
+    for _ in range(200):
+        draws = random.random(5000).tolist()
+        assert search.steps(search.asked, search.state, 0.01, draws, 1000, 1) == 1
+        plans.append(list(search.state.machine))
+    kept = [after != before for before, after in pairwise(plans)]
     assert True in kept and False in kept
-    fresh = Recreation(case, search.held, 0)
-    assert fresh.free == search.free and fits(case, search.held)
-    assert fresh.value == pytest.approx(search.value, abs=1e-9)
+    held = {
+        i: (machine, units)
+        for i, (machine, units) in enumerate(
+            zip(search.state.machine, search.state.units, strict=True)
+        )
+        if machine >= 0
+    }
+    fresh = Recreation(case, held, 0)
+    assert fresh.state.free == search.state.free and fits(case, held)
+    assert fresh.state.worth[0] == pytest.approx(search.state.worth[0], abs=1e-9)
+    assert not any(search.state.mark)
+
+
+def test_compiled_moves_answer_the_same() -> None:
+    pytest.importorskip("numba")
+    case = Case.of(min5(requests=40, seed=2, ahead=300), "benefit-then-rejections")
+    fast, slow = Recreation(case, {}, 5, fast=True), Recreation(case, {}, 5)
+    assert fast.compiled and not slow.compiled
+    draws, most = np.random.default_rng(1).random(40_000), 5000
+    for search, some in ((fast, draws), (slow, draws.tolist())):
+        assert search.steps(search.asked, search.state, 1e-4, some, most, 200) == 200
+    for one, other in zip(fast.state, slow.state, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_without_the_extra_moves_are_interpreted(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    moves.compiled.cache_clear()
+    case = Case.of(min5(requests=16, seed=1, ahead=200))
+    search = Recreation(case, {}, 3, fast=True)
+    moves.compiled.cache_clear()
+    assert not search.compiled and search.run(50) == Recreation(case, {}, 3).run(50)
+
+
+def test_chains_return_the_best_of_their_plans(monkeypatch) -> None:
+    pytest.importorskip("numba")
+    case = Case.of(min5(requests=16, seed=1, ahead=200))
+    side = Chains(case, time.monotonic() + 3600, 0, threads=2)
+    monkeypatch.setattr("dlopt.models.coreservation.chains._STEPS", 500)
+    assert side.best() == {}
+    for _ in range(3):
+        side.start({})  # the third finds no thread
+    found = side.best()
+    side.end()
+    assert fits(case, found)
+    alone = [Recreation(case, {}, seed, fast=True).run(500) for seed in (0, 1)]
+    assert found == max(alone, key=lambda held: key_of(case, held))
+
+
+def test_chains_end_when_told() -> None:
+    pytest.importorskip("numba")
+    case = Case.of(min5(requests=16, seed=1, ahead=200))
+    side = Chains(case, time.monotonic() + 3600, 0, threads=1)
+    side.start({})
+    side.end()
+    assert fits(case, side.best())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_chains_run_beside_the_relaxation(monkeypatch, threads) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setattr(searching, "_PATIENT", 0.01)
+    moves.compiled()
+    instance = overloaded(requests=40, seed=2)
+    case = Case.of(instance)
+    asked = list[dict[int, tuple[int, int]]]()
+    best = Chains.best
+    monkeypatch.setattr(Chains, "best", lambda self: asked.append(best(self)) or asked[-1])
+    found = lns(instance, limits=Limits(time_s=5, threads=threads))
+    assert found.value <= found.bound and not violations(instance, found.solution)
+    assert len(asked) == 1 and fits(case, asked[0])
+    assert key_of(case, asked[0]) <= (found.value,)
+
+
+def test_without_the_extra_there_are_no_chains(monkeypatch) -> None:
+    monkeypatch.setattr(searching, "_PATIENT", 0.01)
+    monkeypatch.setattr(chains, "find_spec", lambda name: None)
+    monkeypatch.setattr(searching, "Chains", None)
+    instance = overloaded(requests=20, seed=2)
+    found = lns(instance, limits=Limits(time_s=1, threads=2))
+    assert found.value <= found.bound and not violations(instance, found.solution)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,0 +1,62 @@
+"""Requests taken away and put back by compiled moves, in threads of their own."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from importlib.util import find_spec
+from threading import Event
+
+from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.recreating import Recreation
+from dlopt.models.coreservation.worth import Held, key_of
+
+_STEPS = 1 << 60
+
+
+def available() -> bool:
+    """Tell whether moves can be compiled: with the extra ``fast``."""
+    return find_spec("numba") is not None
+
+
+class Chains:
+    """Searches of `Recreation` that go on while something else is done.
+
+    To compile the moves for the first time takes some ten seconds: what is not compiled by the end
+    finds nothing, but nobody waits for it.
+
+    Parameters
+    ----------
+    case : Case
+    stop : float
+        Instant of the monotonic clock at which all end.
+    seed : int
+    threads : int
+    """
+
+    def __init__(self, case: Case, stop: float, seed: int, threads: int) -> None:
+        self.case, self.stop, self.seed, self.threads = case, stop, seed, threads
+        self._ended = Event()
+        self._pool = ThreadPoolExecutor(threads)
+        self._running: list[Future[dict[int, tuple[int, int]]]] = []
+
+    def start(self, held: Held) -> None:
+        """Begin one more from a plan, if there is a thread left for it."""
+        if len(self._running) < self.threads:
+            seed = self.seed + len(self._running)
+            self._running.append(self._pool.submit(self._run, held, seed))
+
+    def _run(self, held: Held, seed: int) -> dict[int, tuple[int, int]]:
+        search = Recreation(self.case, held, seed, fast=True)
+        return search.run(_STEPS, self.stop, self._ended)
+
+    def best(self) -> dict[int, tuple[int, int]]:
+        """Wait for all, and return the best plan; nothing if none has one."""
+        wait(self._running, max(self.stop - time.monotonic(), 0) + 0.5)
+        found = [one.result() for one in self._running if one.done()]
+        return max(found, key=lambda held: key_of(self.case, held), default={})
+
+    def end(self) -> None:
+        """End all."""
+        self._ended.set()
+        self._pool.shutdown(wait=False)
