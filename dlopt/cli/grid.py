@@ -88,8 +88,9 @@ def grid(
         ),
     ] = None,
     objective: Annotated[
-        str, typer.Option("--objective", metavar="O", help="Of --optimum.")
-    ] = "makespan",
+        str | None,
+        typer.Option("--objective", metavar="O", help="Of --optimum; makespan unless given."),
+    ] = None,
     time_limit: TimeLimit = None,
     failures: Annotated[
         Path | None,
@@ -142,6 +143,8 @@ def grid(
     only = {
         "check": check,
         "optimum": optimum,
+        "objective": objective,
+        "time-limit": time_limit,
         "failures": failures,
         "window": window,
         "lans": lans,
@@ -155,6 +158,8 @@ def grid(
         return
     if rows_to is not None:
         raise NotApplicableError("--rows does not go with --file")
+    if optimum is None and (objective is not None or time_limit is not None):
+        raise NotApplicableError("--objective and --time-limit are of what --optimum solves")
     if (window is not None or lans is not None) and plot_to is over_time is None:
         raise NotApplicableError("--window and --lans are of what --plot or --over-time draws")
     drawn = grid_pictures.Drawn(plot_to, over_time, _window(window), _lans(lans))
@@ -173,7 +178,8 @@ def grid(
         from dlopt.simulation.grid.optimum import beside_optimum
 
         limits = Limits(time_s=time_limit)
-        standing = beside_optimum(run, objective=objective, method=optimum, limits=limits)
+        goal = objective or "makespan"
+        standing = beside_optimum(run, objective=goal, method=optimum, limits=limits)
     broken = run.check() if check else ()
     if as_json:
         data = grid_words.data_of(run.outcome)

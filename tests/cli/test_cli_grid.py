@@ -147,6 +147,8 @@ def test_an_interrupt_keeps_the_rows(processes: int, tmp_path: Path) -> None:
         (("--lans", "-1", "--plot", "x.svg"), "--lans takes numbers of LANs, not '-1'"),
         (("--lans", "100", "--plot", "x.svg"), "no LAN 100: they are numbered 0 to 99"),
         (("--lans", "100", "--over-time", "x.svg"), "no LAN 100: they are numbered 0 to 99"),
+        (("--objective", "response", "--tasks", "1"), "are of what --optimum solves"),
+        (("--time-limit", "9", "--seeds", "2"), "--time-limit is for one simulation"),
         (("--plot", "x.svg"), "1 to 400 machines are drawn, not 1000: choose LANs"),
         (("--over-time", "x.txt"), "cannot draw to x.txt"),
         (("--over-time", "x.svg", "--seeds", "2"), "--over-time is for one simulation"),
