@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from fractions import Fraction
 from importlib.util import find_spec
-from threading import Event
 
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.recreating import Recreation
+from dlopt.models.coreservation.recreating import Aim, Recreation
 from dlopt.models.coreservation.worth import Held, key_of
 
 _STEPS = 1 << 60
@@ -36,7 +37,7 @@ class Chains:
 
     def __init__(self, case: Case, stop: float, seed: int, threads: int) -> None:
         self.case, self.stop, self.seed, self.threads = case, stop, seed, threads
-        self._ended = Event()
+        self._aim = Aim()
         self._pool = ThreadPoolExecutor(threads)
         self._running: list[Future[dict[int, tuple[int, int]]]] = []
 
@@ -48,15 +49,19 @@ class Chains:
 
     def _run(self, held: Held, seed: int) -> dict[int, tuple[int, int]]:
         search = Recreation(self.case, held, seed, fast=True)
-        return search.run(_STEPS, self.stop, self._ended)
+        return search.run(_STEPS, self.stop, self._aim)
 
-    def best(self) -> dict[int, tuple[int, int]]:
-        """Wait for all, and return the best plan; nothing if none has one."""
+    def best(self, enough: Sequence[Fraction] = ()) -> dict[int, tuple[int, int]]:
+        """Wait for all, and return the best plan; nothing if none has one.
+
+        A plan whose levels are as good as `enough` ends all.
+        """
+        self._aim.enough = tuple(enough)
         wait(self._running, max(self.stop - time.monotonic(), 0) + 0.5)
         found = [one.result() for one in self._running if one.done()]
         return max(found, key=lambda held: key_of(self.case, held), default={})
 
     def end(self) -> None:
         """End all."""
-        self._ended.set()
+        self._aim.reached.set()
         self._pool.shutdown(wait=False)

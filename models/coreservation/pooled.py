@@ -219,10 +219,10 @@ def upper_bound(
 
     search = searched()
     if most > 1 and len(case.wishes) > _MANY and worth_a_row(case):
+        before = search.minimum(None, 1).bound  # first, for the row may take all time
         until = inf if limits.time_s is None else time.monotonic() + limits.time_s / 3
         row = row_of(model, level, seed, until)
         if row is not None:
-            before = search.minimum(None, 1).bound
             model.rows.append(row[0])
             model.sides.append((None, row[1]))
             narrowed = searched()

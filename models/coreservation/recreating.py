@@ -13,6 +13,8 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import accumulate
 from math import inf
 from threading import Event
@@ -22,14 +24,32 @@ import numpy as np
 
 from dlopt.models.coreservation import moves
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.worth import Held, coefficients, key_of, trivial
+from dlopt.models.coreservation.worth import Held, coefficients, key_of, offset, trivial
 
 _WARM, _COLD = 6e-2, 6e-4
 """How much worse is kept, by what a request is worth: at the beginning, and in the end."""
 _LEVEL = 1e-3
 """What a level counts for, by the one before."""
+_CARE = 1e-9
 _DRAWS = 1 << 10, 1 << 16
 """Random numbers that are drawn at once, and by compiled moves."""
+
+
+@dataclass
+class Aim:
+    """When searches end before their time.
+
+    Parameters
+    ----------
+    enough : tuple of Fraction
+        A plan whose first levels are as good, each such that more is better, is enough; if there
+        are any.
+    reached : Event
+        Set by the first that has one, or by who needs no more.
+    """
+
+    enough: tuple[Fraction, ...] = ()
+    reached: Event = field(default_factory=Event)
 
 
 class Recreation:
@@ -57,6 +77,7 @@ class Recreation:
         self.random = np.random.default_rng(seed)
         steps = moves.compiled() if fast else None
         self.compiled = steps is not None
+        self.worth = -inf
         self.asked, self.state = _asked(case), _state(case)
         if steps is None:  # lists are faster then
             self.asked = moves.Asked(*(one.tolist() for one in self.asked))
@@ -69,11 +90,11 @@ class Recreation:
         )
 
     def run(
-        self, steps: int, stop: float = inf, ended: Event | None = None
+        self, steps: int, stop: float = inf, aim: Aim | None = None
     ) -> dict[int, tuple[int, int]]:
         """Return the best plan, which is no worse than the one to start from.
 
-        It ends after so many steps, at an instant of the monotonic clock, or when it is told.
+        It ends after so many steps, at an instant of the monotonic clock, or at an aim.
         """
         state = self.state
         state.worth[1] = state.worth[0]
@@ -84,16 +105,41 @@ class Recreation:
             done = count / steps
             if stop < inf:
                 now = time.monotonic()
-                if now >= stop or (ended is not None and ended.is_set()):
+                if now >= stop:
                     break
                 done = max(done, (now - begun) / (stop - begun))
             warmth = _WARM * (_COLD / _WARM) ** done / len(self.case.wishes)
             draws = self.random.random(most + _DRAWS[self.compiled])
             some = draws if self.compiled else draws.tolist()
             count += self.steps(self.asked, state, warmth, some, most, steps - count)
-        pairs = enumerate(zip(state.best_machine, state.best_units, strict=True))
-        plan = {i: (int(machine), int(units)) for i, (machine, units) in pairs if machine >= 0}
+            if aim is not None and self._reaches(aim):
+                break
+        plan = self._plan()
         return max(self.start, plan, key=lambda held: key_of(self.case, held))
+
+    def _plan(self) -> dict[int, tuple[int, int]]:
+        state = self.state
+        pairs = enumerate(zip(state.best_machine, state.best_units, strict=True))
+        return {i: (int(machine), int(units)) for i, (machine, units) in pairs if machine >= 0}
+
+    def _reaches(self, aim: Aim) -> bool:
+        """Tell whether an aim is reached, here or elsewhere."""
+        worth = float(self.state.worth[1])
+        if aim.enough and worth > self.worth and worth >= self._worth(aim.enough) - _CARE:
+            self.worth = worth  # what is looked at once is not looked at again
+            if key_of(self.case, self._plan()) >= aim.enough:
+                aim.reached.set()
+        return aim.reached.is_set()
+
+    def _worth(self, levels: Sequence[Fraction]) -> float:
+        """Return what first levels are worth, as moves count it."""
+        total, unit = 0.0, 1.0
+        for level, value in zip(self.case.levels, levels, strict=False):
+            least, most = offset(self.case, level), trivial(self.case, level)
+            if most > least:
+                total += unit * float((value - least) / (most - least))
+            unit *= _LEVEL
+        return total
 
 
 def _state(case: Case) -> moves.State:

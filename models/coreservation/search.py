@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import inf
 from typing import Literal
 
 from dlopt.arithmetic import exact
@@ -18,12 +16,10 @@ from dlopt.errors import SolverError
 from dlopt.models.coreservation import linear, machines, pooled
 from dlopt.models.coreservation.apart import PatternSearch
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.chains import Chains, available
-from dlopt.models.coreservation.neighbourhood import Neighbourhood
+from dlopt.models.coreservation.improving import Improver
 from dlopt.models.coreservation.packing import PackingModel
 from dlopt.models.coreservation.patterns import FINEST
 from dlopt.models.coreservation.placing import placed, raised
-from dlopt.models.coreservation.recreating import Recreation
 from dlopt.models.coreservation.worth import Held, Scale, key_of, offset, trivial
 from dlopt.result import Limits, Status
 
@@ -31,13 +27,6 @@ Formulation = Literal["cp-sat", "milp"]
 
 _TINY, _SMALL = 12, 30
 """Requests up to which the whole program needs no neighbourhoods before it, or but a few."""
-_ROUNDS, _IDLE = 40, 5
-"""Neighbourhoods at random where there is no time limit; a request that none of which helps."""
-_RECREATED, _STEPS, _MOST_STEPS = 0.2, 20, 2000
-"""Of neighbourhoods: a share of the time for requests taken away and put back, interpreted; such
-steps a request without a time limit, a tenth of those with one, and the most without one."""
-_CHAINED, _PATIENT = 0.55, 2.0
-"""Of all time, for such steps compiled, beside the relaxation; and so many seconds at the least."""
 _BRIEF, _EFFORT = 0.05, 1.0
 """Of the program before patterns: a share of the time, or deterministic time without a limit."""
 _CARE = Fraction(1, 10**7)
@@ -103,6 +92,7 @@ class Search:
         self.relaxed, self.neighbours, self.whole = relaxed, neighbours, whole
         self.symmetric = symmetric
         self.found = Found({})
+        self.improver = Improver(case, budget, seed, self._take)
         self._scales: dict[str, bool] = {"machines": True}
 
     @cached_property
@@ -143,13 +133,15 @@ class Search:
         bounds = [(trivial(self.case, level), "all that could be accepted")]
         try:
             tiny = self.whole and len(self.case.wishes) <= _TINY
-            with self._chains(self.neighbours and not tiny) as chains:
+            improving = self.neighbours and not tiny
+            beside = self.improver.beside(self.found.held, self._share)
+            with beside if improving else nullcontext():
                 if level == "machines":
                     bounds.append(self._by_bins())
                 elif self.relaxed and not self._meets(bounds):
                     bounds.append(self._by_relaxation(level))
-                if self.neighbours and not tiny and not self._meets(bounds):
-                    self._by_neighbourhoods(bounds, chains)
+                if improving and not self._meets(bounds):
+                    self._by_neighbourhoods(bounds)
             if self._apart(level) and not self._meets(bounds):
                 bounds.append(self._by_patterns(level))
             if self.whole and not self._meets(bounds):
@@ -204,57 +196,12 @@ class Search:
             return trivial(self.case, "machines"), "nothing"
         return -Fraction(self.least.bound), self.least.proof
 
-    @contextmanager
-    def _chains(self, wanted: bool) -> Iterator[Chains | None]:
-        """Take requests away and put them back beside all else, if there is time to compile it."""
-        now = time.monotonic()
-        share = _CHAINED * self._share
-        span = share * (self.budget.stop - now)
-        if not (wanted and _PATIENT < span < inf and available()):
-            yield None
-            return
-        threads = self.budget.limits.threads
-        chains = Chains(self.case, now + span, self.seed, threads)
-        try:
-            if threads > 1:  # one is for what is done here
-                chains.start(self.found.held)
-            yield chains
-        finally:
-            chains.end()
-
-    def _by_neighbourhoods(
-        self, bounds: Sequence[tuple[Fraction, str]], chains: Chains | None
-    ) -> None:
-        timed = self.budget.limits.time_s is not None
-        budget = Budget(self.budget.left(self._share))
-        if chains is not None:
-            for _ in range(chains.threads):
-                chains.start(self.found.held)
-            self._take(chains.best())
-        else:
-            self._recreate(budget, _RECREATED)
-        search = Neighbourhood(self.case, self.found.held, budget, self.seed)
-        try:
-            search.sweep()
-            rounds = idle = 0
-            patience = _IDLE * len(self.case.wishes) if timed else _ROUNDS
-            while not self._meets(bounds) and idle < patience and (timed or rounds < _ROUNDS):
-                rounds, idle = rounds + 1, idle + 1
-                if search.wander(1):
-                    idle = 0
-                self._take(search.held)
-        except TimeoutError:
-            pass
-        self._take(search.held)
-
-    def _recreate(self, budget: Budget, share: float) -> None:
-        """Take requests away and put them back, for a share of the time."""
-        steps, stop = min(_STEPS * len(self.case.wishes), _MOST_STEPS), inf
-        if budget.stop < inf:
-            now = time.monotonic()
-            steps, stop = 10 * _STEPS * len(self.case.wishes), now + share * (budget.stop - now)
-        search = Recreation(self.case, self.found.held, self.seed)
-        self._take(search.run(steps, stop))
+    def _by_neighbourhoods(self, bounds: Sequence[tuple[Fraction, str]]) -> None:
+        """Look for better plans until a bound is met."""
+        gap, bound = exact(self.budget.limits.gap), min(bounds)[0]
+        enough = [value for _, value in self._pinned()]
+        enough.append(bound / (1 + gap) if bound > 0 else bound)
+        self.improver.run(self.found.held, self._share, enough, lambda: self._meets(bounds))
 
     def _apart(self, level: str) -> bool:
         """Tell whether there are so few requests that patterns of machines may prove a level."""
@@ -265,7 +212,7 @@ class Search:
 
     def _by_patterns(self, level: str) -> tuple[Fraction, str]:
         """Prove a level with machines apart, unless the program does it in a short time."""
-        self._recreate(self.budget, _BRIEF)
+        self._take(self.improver.recreated(self.found.held, self.budget, _BRIEF))
         try:
             brief = self._by_program(level, _BRIEF)
             if self._meets([brief]):

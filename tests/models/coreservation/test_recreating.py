@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from dlopt.generation.coreservation import min5, overloaded, small
-from dlopt.models.coreservation import chains, moves
-from dlopt.models.coreservation import search as searching
+from dlopt.models.coreservation import chains, improving, moves
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.chains import Chains
 from dlopt.models.coreservation.methods import lns
 from dlopt.models.coreservation.placing import greedy
 from dlopt.models.coreservation.plans import fits
-from dlopt.models.coreservation.recreating import Recreation
+from dlopt.models.coreservation.recreating import Aim, Recreation
 from dlopt.models.coreservation.worth import key_of
 from dlopt.problems.coreservation import (
     Batch,
@@ -110,6 +109,36 @@ def test_chains_return_the_best_of_their_plans(monkeypatch) -> None:
     assert found == max(alone, key=lambda held: key_of(case, held))
 
 
+@pytest.mark.parametrize("goal", ["benefit", "rejections-then-benefit", "rejections-then-machines"])
+def test_chains_end_when_a_plan_is_good_enough(goal) -> None:
+    pytest.importorskip("numba")
+    case = Case.of(overloaded(requests=14, seed=2), goal)
+    some = key_of(case, Recreation(case, {}, 0).run(60))
+    first, *_ = some
+    side = Chains(case, time.monotonic() + 3600, 0, threads=2)
+    side.start({})
+    side.start({})
+    found = side.best([first])
+    assert fits(case, found) and key_of(case, found)[0] >= first
+    side.end()
+
+
+def test_an_aim_is_looked_at_exactly() -> None:
+    case = Case.of(overloaded(requests=14, seed=2), "rejections-then-benefit")
+    search = Recreation(case, {}, 0)
+    held = search.run(60)
+    key = key_of(case, held)
+    assert search._worth(key) == pytest.approx(search.state.worth[1])
+    above, exactly = Aim((key[0], key[1] + Fraction(1, 10**30))), Aim(key)
+    assert not search._reaches(above)
+    assert search._worth((key[0],)) < search._worth(key)
+    search.worth = 0.0
+    assert search._reaches(exactly) and exactly.reached.is_set()
+    assert not search._reaches(Aim())
+    counted = Recreation(Case.of(overloaded(requests=14, seed=2), "rejections-then-machines"), {})
+    assert counted._worth((key[0], Fraction(-3))) == counted._worth((key[0],))
+
+
 def test_chains_end_when_told() -> None:
     pytest.importorskip("numba")
     case = Case.of(min5(requests=16, seed=1, ahead=200))
@@ -122,13 +151,13 @@ def test_chains_end_when_told() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_chains_run_beside_the_relaxation(monkeypatch, threads) -> None:
     pytest.importorskip("numba")
-    monkeypatch.setattr(searching, "_PATIENT", 0.01)
+    monkeypatch.setattr(improving, "_PATIENT", 0.01)
     moves.compiled()
     instance = overloaded(requests=40, seed=2)
     case = Case.of(instance)
     asked = list[dict[int, tuple[int, int]]]()
     best = Chains.best
-    monkeypatch.setattr(Chains, "best", lambda self: asked.append(best(self)) or asked[-1])
+    monkeypatch.setattr(Chains, "best", lambda self, to: asked.append(best(self, to)) or asked[-1])
     found = lns(instance, limits=Limits(time_s=5, threads=threads))
     assert found.value <= found.bound and not violations(instance, found.solution)
     assert len(asked) == 1 and fits(case, asked[0])
@@ -136,9 +165,9 @@ def test_chains_run_beside_the_relaxation(monkeypatch, threads) -> None:
 
 
 def test_without_the_extra_there_are_no_chains(monkeypatch) -> None:
-    monkeypatch.setattr(searching, "_PATIENT", 0.01)
+    monkeypatch.setattr(improving, "_PATIENT", 0.01)
     monkeypatch.setattr(chains, "find_spec", lambda name: None)
-    monkeypatch.setattr(searching, "Chains", None)
+    monkeypatch.setattr(improving, "Chains", None)
     instance = overloaded(requests=20, seed=2)
     found = lns(instance, limits=Limits(time_s=1, threads=2))
     assert found.value <= found.bound and not violations(instance, found.solution)

@@ -10,7 +10,7 @@ from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.errors import SolverError
 from dlopt.generation.coreservation import min5, overloaded, small
-from dlopt.models.coreservation import linear, machines, neighbourhood, pooled
+from dlopt.models.coreservation import improving, linear, machines, neighbourhood, pooled
 from dlopt.models.coreservation import search as searching
 from dlopt.models.coreservation.alone import Knapsacks
 from dlopt.models.coreservation.case import Case
@@ -69,7 +69,7 @@ def test_an_integer_program_that_says_nothing_useful(monkeypatch) -> None:
 
 def test_neighbourhoods_improve_a_plan_and_answer_alike(monkeypatch) -> None:
     monkeypatch.setattr(neighbourhood, "_EFFORT", 0.02)
-    monkeypatch.setattr(searching, "_ROUNDS", 8)
+    monkeypatch.setattr(improving, "_ROUNDS", 8)
     instance = overloaded(requests=14, seed=2)
     case = Case.of(instance)
     nothing = key_of(case, {})
