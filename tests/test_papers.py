@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from benchmarks.papers import __main__ as papers
-from benchmarks.papers import arguments, coreservation, execution, experiments, feedback, multistage
+from benchmarks.papers import (
+    arguments,
+    bag,
+    coreservation,
+    execution,
+    experiments,
+    feedback,
+    grid,
+    multistage,
+)
 from benchmarks.papers.catalogue import MODULES, PAPERS, Entry, entries
 
 KNOWN = {
@@ -15,6 +24,8 @@ KNOWN = {
     "multistage": multistage.FIGURES,
     "feedback": tuple(feedback.FIGURES),
     "coreservation": tuple(coreservation.experiments(1)),
+    "grid": grid.FIGURES,
+    "bag": tuple(bag.FIGURES),
 }
 TABLE = """
 3 seeds
@@ -62,7 +73,23 @@ def test_a_module_is_asked_for_its_part_or_for_all():
     assert words[words.index("--only") + 1] == "4.6,4.6 without set-up costs"
     everything = [entry for entry in entries() if entry.module == "admission"]
     assert "--only" not in papers.command("admission", everything, "full", Path("out"), 1)
-    assert "--processes" not in papers.command("bag", papers.named("liu:7"), "full", Path(), 1)
+    words = papers.command("bag", papers.named("liu:7"), "full", Path(), 1)
+    assert words[2:] == ["benchmarks.papers.bag", "--full", "--only", "7", "--out", "."]
+    words = papers.command("coreservation", papers.named("min:5.9"), "full", Path(), 1)
+    assert words[words.index("--only") + 1] == "5.9,5.9 at once"
+
+
+def test_what_some_figures_of_the_grid_and_of_the_sites_need():
+    few = grid.QUICK
+    whole = set(grid.cases(few, grid.VARIANTS))
+    parts = [set(grid.cases(few, grid.VARIANTS, (figure,))) for figure in grid.FIGURES]
+    assert set[object]().union(*parts) == whole
+    assert parts[0] == parts[1]
+    assert {case.variant for case in parts[-1]} == {"corrected"}
+    assert all(part < whole for part in parts)
+    assert bag.needed(("9",)) == {"grid"}
+    assert bag.needed(("7", "settings")) == {"grid", "twelfth", "small", "settings"}
+    assert bag.needed(("small",)) == {"small"}
 
 
 def test_the_tables_of_the_modules_are_read():

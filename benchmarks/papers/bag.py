@@ -22,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.papers import arguments
 from benchmarks.papers.bag_claims import BASELINES, BESIDE, CLAIMS, Averages
 from benchmarks.papers.bag_runs import (
     BLIND,
@@ -108,7 +109,23 @@ def small_grids(results: Results, folder: Path, note: str) -> None:
     _drawn(panels, folder / "liu-small.svg", "small grids beside the optimum", note)
 
 
-FIGURES = (figure_7, figure_8, figure_9, figure_10, small_grids)
+FIGURES = {
+    "7": (figure_7, ("grid", "twelfth")),
+    "8": (figure_8, ("grid", "twelfth")),
+    "9": (figure_9, ("grid",)),
+    "10": (figure_10, ("grid",)),
+    "small": (small_grids, ("small",)),
+}
+"""What draws a figure, and the experiments that it draws."""
+
+
+def needed(names: Iterable[str]) -> set[str]:
+    """Return the experiments that are drawn in some figures, or that claims of them are about.
+
+    What is no figure is an experiment itself.
+    """
+    drawn = {it for name in names for it in FIGURES.get(name, (None, (name,)))[1]}
+    return drawn | {claim.experiment for claim in CLAIMS if claim.figure in names}
 
 
 def _compare(results: Results, folder: Path, note: str, number: int, measure: str) -> None:
@@ -205,7 +222,14 @@ def main() -> int:
     scale.add_argument("--full", action="store_true", help="the paper's size (this is the default)")
     parser.add_argument("--runs", type=int, help="of each point: 20, with --quick 4")
     parser.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
-    parser.add_argument("--only", metavar="NAME,...", help="such as grid,small,settings")
+    known = tuple(dict.fromkeys((*FIGURES, *experiments(1, quick=True))))
+    parser.add_argument(
+        "--only",
+        metavar="NAME,...",
+        type=lambda names: arguments.chosen(names, known),
+        default=(),
+        help=f"figures or experiments: {', '.join(known)}",
+    )
     parser.add_argument(
         "--out", type=Path, default=_HERE / "figures", help="folder of the pictures"
     )
@@ -213,7 +237,7 @@ def main() -> int:
     runs = wanted.runs or (4 if wanted.quick else 20)
     chosen = experiments(runs, quick=wanted.quick)
     if wanted.only:
-        chosen = {name: chosen[name] for name in wanted.only.split(",")}
+        chosen = {name: it for name, it in chosen.items() if name in needed(wanted.only)}
     kept = Kept(wanted.rows)
     results = Results(
         rows_of(chosen, "quick" if wanted.quick else "full", kept.read(), kept.add), chosen
@@ -221,7 +245,8 @@ def main() -> int:
     for title, asked in (("claim", CLAIMS), ("beside the claims", BESIDE)):
         print(f"| figure | {title} | ours |\n|---|---|---|")
         for claim in asked:
-            if claim.experiment in chosen:
+            asked_for = not wanted.only or {claim.figure, claim.experiment} & {*wanted.only}
+            if claim.experiment in chosen and asked_for:
                 verdict = claim.test(results)
                 print(f"| {claim.figure} | {claim.words} | **{verdict.word}**: {verdict.numbers} |")
         print()
@@ -230,7 +255,8 @@ def main() -> int:
     wanted.out.mkdir(parents=True, exist_ok=True)
     if not wanted.only:
         write_means(results, wanted.out / "liu-2007.csv")
-        for figure in FIGURES:
+    for name, (figure, _) in FIGURES.items():
+        if not wanted.only or name in wanted.only:
             figure(results, wanted.out, f"{runs} runs, bars: 95 % confidence")
     return 0
 

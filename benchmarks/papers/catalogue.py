@@ -106,9 +106,9 @@ MODULES = {
     "admission": Module(),
     "multistage": Module(),
     "feedback": Module(),
-    "coreservation": Module(full=()),
-    "grid": Module(full=(), only=False),
-    "bag": Module(only=False, processes=False),
+    "coreservation": Module(),
+    "grid": Module(),
+    "bag": Module(processes=False),
 }
 
 
@@ -219,6 +219,8 @@ _GROUPS = (
         "13",
         {
             label: (what, (), (f"fig-min-{label}.svg",))
+            if label != "5.9"
+            else (what, ("5.9", "5.9 at once"), ("fig-min-5.9.svg", "fig-min-5.9-at-once.svg"))
             for label, what in {
                 "4.3": "rejections by requests",
                 "4.4": "rejections by machines",

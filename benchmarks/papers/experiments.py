@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from benchmarks.papers.clairvoyant import Bracket, Stream, bracket
 from dlopt.simulation import Point, simulate_many
+from dlopt.simulation.processes import spread
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 HEAVY = tuple(number / 2 for number in range(1, 11))
@@ -50,6 +52,26 @@ class Experiment:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     measures: tuple[str, ...] = ("reject_ratio", "utilization")
     loads: tuple[float, ...] = LOADS
+
+    def brackets(
+        self, seeds: int, horizon: float, processes: int
+    ) -> dict[tuple[Any, float], list[Bracket]]:
+        """Return what is the least that plans reject, by setting and load, a stream a seed."""
+        streams = {
+            (setting, load, seed): Stream.of(
+                self.family, load, seed, {"horizon": horizon, **self.parameters(setting)}
+            )
+            for setting in self.settings
+            for load in self.loads
+            for seed in range(seeds)
+        }
+        asked = list(dict.fromkeys(streams.values()))
+        found = {one.stream: one for one in spread(bracket, asked, processes)} if asked else {}
+        return {
+            (setting, load): [found[streams[setting, load, seed]] for seed in range(seeds)]
+            for setting in self.settings
+            for load in self.loads
+        }
 
     def parameters(self, setting: Any) -> dict[str, Any]:
         """Return what the family is given under a setting; set-up costs vary together."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.papers import arguments
 from benchmarks.papers.grid_claims import (
     CLAIMS,
     FULL,
@@ -37,19 +38,23 @@ _LABELS = {
 }
 
 VARIANTS = ("corrected", "literal-head-of-line", "literal")
+FIGURES = ("7", "8", "9", "10", "11", "12", "13")
+_PHASES = dict(zip((("7", "8"), ("9", "10"), ("11", "12")), PHASES, strict=True))
+"""What is varied in figures, two by two: deadlines and response, then traffic."""
 
 
-def cases(scale: Scale, names: Iterable[str]) -> list[Case]:
-    """Return every case of figures 7 to 13."""
+def cases(scale: Scale, names: Iterable[str], figures: Iterable[str] = FIGURES) -> list[Case]:
+    """Return every case of some figures, by default of all."""
     found: list[Case] = []
+    varied = [parameter for pair, parameter in _PHASES.items() if {*pair} & {*figures}]
     for name in names:
         for size in scale.sizes:
-            for parameter, values in PHASES.items():
+            for parameter in varied:
                 found += [
                     scale.case(name, queue_size=size, **{parameter: value})
-                    for value in scale.of(values)
+                    for value in scale.of(PHASES[parameter])
                 ]
-        if name == "corrected":
+        if name == "corrected" and "13" in figures:
             found += flat_cases(scale, name)
     return [
         replace(case, seed=seed) for case in dict.fromkeys(found) for seed in range(scale.seeds)
@@ -72,17 +77,21 @@ def credibility() -> None:
 # figures ----------------------------------------------------------------------------------------
 
 
-def draw(results: Results, names: Sequence[str], folder: Path) -> None:
-    """Draw figures 7 to 13: deadlines and response, then traffic; a panel a variant."""
+def draw(
+    results: Results, names: Sequence[str], folder: Path, figures: Iterable[str] = FIGURES
+) -> None:
+    """Draw figures 7 to 13, or some: deadlines and response, then traffic; a panel a variant."""
     scale = results.scale
     few, most = results.seeds()
     seeds = f"{most}" if few == most else f"{few} to {most}"
     note = f"{seeds} seed{'s' * (most > 1)}, {scale.lans} LANs, bars: 95 % confidence"
-    for first, (parameter, values) in zip((7, 9, 11), PHASES.items(), strict=True):
-        for figure, measures in (
-            (first, ("met_ratio", "response")),
-            (first + 1, ("external", "internal")),
+    for pair, parameter in _PHASES.items():
+        values = PHASES[parameter]
+        for figure, measures in zip(
+            pair, (("met_ratio", "response"), ("external", "internal")), strict=True
         ):
+            if figure not in figures:
+                continue
             panels = [
                 (
                     f"{_LABELS[measure]}, {name}",
@@ -109,6 +118,8 @@ def draw(results: Results, names: Sequence[str], folder: Path) -> None:
                 note=note,
                 axis="SWQ",
             )
+    if "13" not in figures:
+        return
     found = flat_cases(scale, names[0])
     half = len(found) // 2
     panels = [
@@ -156,7 +167,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.papers.grid", description=main.__doc__
     )
-    parser.add_argument("--quick", action="store_true", help="20 LANs, few values, two seeds")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="20 LANs, few values, two seeds")
+    size.add_argument("--full", action="store_true", help="the thesis' size (this is the default)")
+    parser.add_argument(
+        "--only",
+        metavar="FIGURE,...",
+        type=lambda names: arguments.chosen(names, FIGURES),
+        default=FIGURES,
+        help=", ".join(FIGURES),
+    )
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
@@ -175,7 +195,7 @@ def main() -> int:
         spent = time.perf_counter() - begun
         print(f"\r{done} of {total}, {spent:.0f} s", end="", file=sys.stderr, flush=True)
 
-    wished = cases(scale, VARIANTS)
+    wished = cases(scale, VARIANTS, wanted.only)
     if wanted.stored:
         known = {replace(case, seed=0) for case in wished}
         rows = tuple(row for row in read_rows(wanted.rows) if replace(row.case, seed=0) in known)
@@ -184,9 +204,11 @@ def main() -> int:
         print(file=sys.stderr)
     results = Results(scale, rows)
     print(f"{len(rows)} simulations, {sum(float(row.seconds) for row in rows):.0f} s\n")
-    draw(results, VARIANTS, wanted.out)
+    draw(results, VARIANTS, wanted.out, wanted.only)
     print(f"| figure | claim | {' | '.join(VARIANTS)} |\n|---|---|{'---|' * len(VARIANTS)}")
     for figure, words, test in CLAIMS:
+        if figure not in wanted.only:
+            continue
         cells = [_cell(results, test, name, figure) for name in VARIANTS]
         print(f"| {figure} | {words} | {' | '.join(cells)} |")
     credibility()

@@ -1,0 +1,135 @@
+"""What is the least that must be rejected of a stream: a bound, and a plan that knows all tasks.
+
+The bound is `bound-fluid`: no plan with any number of chunks rejects less. The plan is that of an
+online algorithm to which only some tasks are shown: the smaller ones up to some size, or those that
+it can accept all of, the smallest first. What it is not shown is rejected, whatever it knew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import dlopt
+from dlopt.generation.stream import Workload
+from dlopt.generation.workloads import WORKLOADS
+from dlopt.result import Limits
+from dlopt.simulation import simulate
+
+PLANNERS = ("edf-opr-mn", "edf-iit-2", "mwf-opr-mn")
+"""They take turns; the best of their plans counts."""
+SHARES = tuple(number / 20 for number in range(20, 9, -1))
+"""Of the tasks that are shown, the smaller ones."""
+_SECONDS = 600.0
+"""Limit of a bound, far above what its linear program takes: at a limit it would say nothing."""
+_FINEST = 150
+"""Groups of less than one in so many tasks are not taken apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream of a family of `WORKLOADS`."""
+
+    family: str
+    load: float
+    seed: int
+    parameters: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, family: str, load: float, seed: int, parameters: Mapping[str, Any]) -> Stream:
+        """Return the stream that these parameters say."""
+        return cls(family, load, seed, tuple(sorted(parameters.items())))
+
+    def drawn(self) -> Workload:
+        """Return its tasks."""
+        family = WORKLOADS[self.family]
+        return family(seed=self.seed, system_load=self.load, **dict(self.parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Reject ratios of a stream: at least `bound`, and `found` by a plan that knows all tasks."""
+
+    stream: Stream
+    tasks: int
+    bound: float
+    found: float
+
+
+def bracket(stream: Stream) -> Bracket:
+    """Bound the reject ratio of a stream from below, and from above by a plan that is checked."""
+    workload = stream.drawn()
+    count, found = len(workload), most(workload)
+    if found == count:
+        return Bracket(stream, count, 0.0, 0.0)
+    result = dlopt.solve(
+        workload.instance(),
+        "bound-fluid",
+        objective="accepted",
+        limits=Limits(time_s=_SECONDS, threads=1),
+        relax="yes",
+    )
+    bound = result.bound if isinstance(result.bound, int | float | Fraction) else count
+    return Bracket(stream, count, float(1 - bound / count), 1 - found / count)
+
+
+def most(workload: Workload) -> int:
+    """Return how many tasks the best plan accepts that is found; it is checked.
+
+    Raises
+    ------
+    RuntimeError
+        If that plan breaks a rule.
+    """
+    order = sorted(range(len(workload)), key=workload.loads.__getitem__)
+    tried = [
+        (order[: round(share * len(order))], planner) for planner in PLANNERS for share in SHARES
+    ]
+    tried.insert(1, (accepted(workload, order, PLANNERS[0]), PLANNERS[0]))
+    counts: list[int] = []
+    for shown, planner in tried:
+        counts.append(_count(part(workload, shown), planner))
+        if counts[-1] == len(order):
+            break
+    shown, planner = tried[counts.index(max(counts))]
+    checked = simulate(part(workload, shown), planner, check=True)
+    if checked.violations or checked.tasks - checked.rejected != max(counts):
+        raise RuntimeError(f"{planner} broke a rule: {checked}")
+    return max(counts)
+
+
+def _count(workload: Workload, planner: str) -> int:
+    outcome = simulate(workload, planner)
+    return outcome.tasks - outcome.rejected
+
+
+def accepted(workload: Workload, order: list[int], planner: str) -> list[int]:
+    """Return tasks that an algorithm accepts all of if it sees no others, by their positions.
+
+    They come in the order that is given; what does not fit is taken apart, down to single tasks
+    or, of long streams, to small groups.
+    """
+    kept: list[int] = []
+    waiting = [order]
+    while waiting:
+        group = waiting.pop()
+        if _count(part(workload, [*kept, *group]), planner) == len(kept) + len(group):
+            kept += group
+        elif len(group) > 1 and len(group) * _FINEST > len(order):
+            half = len(group) // 2
+            waiting += [group[half:], group[:half]]
+    return kept
+
+
+def part(workload: Workload, tasks: Iterable[int]) -> Workload:
+    """Return a stream of some tasks only."""
+    shown = sorted(tasks)
+    arrivals, loads, deadlines = (
+        tuple(column[i] for i in shown)
+        for column in (workload.arrivals, workload.loads, workload.deadlines)
+    )
+    return replace(
+        workload, arrivals=arrivals, loads=loads, deadlines=deadlines, realised_load=None
+    )

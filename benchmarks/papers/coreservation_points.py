@@ -1,0 +1,172 @@
+"""What Min's figures 4.3-4.7 and 5.9-5.13 vary: instances, methods, measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dlopt.generation.coreservation import min4, min5
+from dlopt.problems.coreservation import Instance
+
+METHODS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "RB": ("rb", {}),
+    "RB by priority": ("rb", {"order": "priority"}),
+    "RSPB": ("rspb", {}),
+    "Co-RSPB": ("co-rspb", {}),
+    "Co-RSBF": ("co-rsbf", {}),
+    "Co-RSBFR": ("co-rsbfr", {}),
+    "bound": ("bound-lp", {}),
+    "clairvoyant": ("lns", {}),
+    "exact per batch": ("exact-per-batch", {}),
+}
+"""By what the curves are called."""
+EXACT = ("bound", "clairvoyant", "exact per batch")
+BOUND = "bound"
+"""A single linear program. To branch (`bound-pooled`) brings half a percent at 300 requests."""
+OBJECTIVES = ("benefit", "rejections", "rejected-priority")
+"""Measures that an exact method can be asked for."""
+
+FAMILIES: Mapping[str, Callable[..., Instance]] = {"min4": min4, "min5": min5}
+_AHEAD = 4320
+"""Windows start within so many units of their requests' arrivals."""
+_FOUR, _FIVE = ("RB", "RSPB"), ("Co-RSPB", "Co-RSBF", "Co-RSBFR")
+
+Parameters = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A figure: what is varied, on which methods, and what is measured.
+
+    Parameters
+    ----------
+    axis : str
+    family : str
+        One of `FAMILIES`; it makes the instances.
+    points : mapping of float to dict
+        Parameters by abscissa.
+    methods : tuple of str
+    measures : tuple of str
+    exact : tuple of str
+        Methods that are asked for the best of each measure.
+    proven : tuple of float, optional
+        Where; by default at all points.
+    """
+
+    axis: str
+    family: str
+    points: Mapping[float, Parameters]
+    methods: tuple[str, ...] = _FIVE
+    measures: tuple[str, ...] = ("benefit", "rejections")
+    exact: tuple[str, ...] = EXACT
+    proven: tuple[float, ...] | None = None
+
+    def best(self, measure: str, x: float | None = None) -> tuple[str, ...]:
+        """Return the exact methods that are asked for a measure, at one point or anywhere."""
+        asked = self.proven is None or (x in self.proven if x is not None else bool(self.proven))
+        return self.exact if asked and measure in OBJECTIVES else ()
+
+
+def _horizons(shorter: float, *lengths: int, **others: float) -> dict[float, Parameters]:
+    """Return simulated times, without those too short for windows to lie side by side."""
+    return {
+        length: {"horizon": length / shorter, **others}
+        for length in lengths
+        if length / shorter > _AHEAD
+    }
+
+
+def _around(cpu: int) -> Parameters:
+    """Return bounds of CPU around a mean: 7 points to both sides, as far as 70 % is not exceeded.
+
+    With 7, no part fits beside another from a mean of 63 % on, where the thesis says so.
+    """
+    width = min(7, 70 - cpu)
+    return {"least_cpu": cpu - width, "most_cpu": cpu + width}
+
+
+def _scaled(duration: int, least: int, most: int) -> Parameters:
+    """Return bounds of durations in the proportion of the defaults, around another mean."""
+    middle = (least + most) / 2
+    return {
+        "least_duration": max(1, round(least * duration / middle)),
+        "most_duration": round(most * duration / middle),
+    }
+
+
+def experiments(shorter: float) -> dict[str, Experiment]:
+    """Return all experiments, those of chapter 4 over so much less simulated time."""
+    day = 100_000 / shorter
+    four: dict[str, Any] = {
+        "family": "min4",
+        "methods": _FOUR,
+        "measures": ("rejections",),
+        "exact": (BOUND,),
+    }
+    return {
+        "4.3": Experiment(
+            "simulated time of the thesis",
+            points=_horizons(shorter, 10_000, 40_000, 80_000, 120_000),
+            **{**four, "measures": ("rejections", "benefit")},
+        ),
+        "4.4": Experiment(
+            "machines",
+            points={m: {"horizon": day, "machines": m} for m in (2, 5, 10, 15, 20)},
+            **four,
+        ),
+        "4.5": Experiment(
+            "mean duration",
+            points={d: {"horizon": day, **_scaled(d, 20, 300)} for d in (30, 100, 160, 250, 350)},
+            **four,
+        ),
+        "4.6": Experiment(
+            "mean of requested CPU, %",
+            points={
+                c: {"horizon": day, **_around(c)} for c in (20, 25, 30, 35, 40, 45, 50, 56, 63)
+            },
+            **{**four, "measures": ("reserved",)},
+        ),
+        "4.7": Experiment(
+            "simulated time of the thesis",
+            points=_horizons(shorter, 10_000, 50_000, 100_000, lead=300),
+            **{
+                **four,
+                "methods": ("RB", "RB by priority", "RSPB"),
+                "measures": ("rejected-priority", "rejections"),
+            },
+        ),
+        "5.9": Experiment(
+            "requests", "min5", {n: {"requests": n} for n in (100, 300, 700, 1300, 1900)}
+        ),
+        "5.10": Experiment("machines", "min5", {m: {"machines": m} for m in (4, 10, 20, 30, 40)}),
+        "5.11": Experiment(
+            "mean duration", "min5", {d: _scaled(d, 20, 180) for d in (24, 60, 100, 130, 159)}
+        ),
+        "5.12": Experiment(
+            "share of floating requests",
+            "min5",
+            {share: {"floating": share} for share in (0, 0.25, 0.5, 0.75, 1)},
+        ),
+        "5.13": Experiment(
+            "highest priority", "min5", {top: {"most_priority": top} for top in (10, 40, 70, 100)}
+        ),
+        "5.9 at once": Experiment(
+            "mean time between requests",
+            "min5",
+            {gap: {"mean_interval": gap} for gap in (0.5, 1, 2, 5, 10, 20)},
+            exact=(BOUND,),
+        ),
+    }
+
+
+def quick(chosen: Mapping[str, Experiment]) -> dict[str, Experiment]:
+    """Return the experiments without the largest points; exact methods where there are fewest."""
+    return {
+        figure: replace(
+            it,
+            points={x: p for x, p in it.points.items() if p.get("requests", 0) <= 700},
+            proven=(100,) if figure == "5.9" else (),
+        )
+        for figure, it in chosen.items()
+    }

@@ -1,0 +1,217 @@
+"""The runs behind Min's figures 4.3-4.7 and 5.9-5.13: one method on one instance, rows kept.
+
+A row is what one method made of one instance. Points of different figures that are the same
+instance (300 requests of figure 5.9, 10 machines of figure 5.10) share their rows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import dlopt
+from benchmarks.papers.coreservation_points import (
+    BOUND,
+    FAMILIES,
+    METHODS,
+    OBJECTIVES,
+    Experiment,
+    Parameters,
+)
+from dlopt.generation.request_draws import QUARTERS
+from dlopt.problems.coreservation import Instance, Solution, objective
+from dlopt.result import NO_LIMITS, Limits
+from dlopt.simulation.processes import spread
+
+PATIENCE = 120.0
+"""Limit of a bound, far above what its linear program takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One method on one instance.
+
+    Parameters
+    ----------
+    family : str
+    parameters : tuple of (str, float)
+        Those that are not the family's defaults.
+    seed : int
+    label : str
+        One of `METHODS`.
+    goal : str
+        What an exact method is asked for; ``benefit`` of the others.
+    limit : float, optional
+        Seconds, of exact methods.
+    """
+
+    family: str
+    parameters: tuple[tuple[str, float], ...]
+    seed: int
+    label: str
+    goal: str = "benefit"
+    limit: float | None = None
+
+    @classmethod
+    def of(cls, family: str, parameters: Parameters, *rest: Any) -> Cell:
+        """Return a cell without the parameters that say nothing."""
+        usual = inspect.signature(FAMILIES[family]).parameters
+        told = {name: x for name, x in parameters.items() if x != usual[name].default}
+        return cls(family, tuple(sorted(told.items())), *rest)
+
+    def run(self) -> Row:
+        """Decide the instance, and return what came of it."""
+        instance = _instance(self.family, self.parameters, self.seed)
+        name, options = METHODS[self.label]
+        limits = NO_LIMITS if self.limit is None else Limits(time_s=self.limit, threads=1)
+        begun = time.perf_counter()
+        result = dlopt.solve(instance, name, objective=self.goal, limits=limits, **options)
+        took = round(time.perf_counter() - begun, 2)
+        values: dict[str, float] = {}
+        if result.solution is not None:
+            values = {it: _number(objective(instance, result.solution, it)) for it in OBJECTIVES}
+            values["reserved"] = _reserved(instance, result.solution)
+        elif result.bound is not None:
+            values[self.goal] = _number(result.bound)
+        return Row(self, len(instance.requests), values, took, result.reason or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A cell, and what the method made of the instance."""
+
+    cell: Cell
+    requests: int
+    values: Mapping[str, float]
+    seconds: float
+    reason: str = ""
+
+    def told(self) -> str:
+        """Return it as a line of JSON."""
+        cell = {name: getattr(self.cell, name) for name in Cell.__slots__}
+        mine = {name: getattr(self, name) for name in Row.__slots__ if name != "cell"}
+        return json.dumps({**cell, "parameters": dict(self.cell.parameters), **mine})
+
+    @classmethod
+    def read(cls, line: str) -> Row:
+        """Return the row of a line."""
+        data = json.loads(line)
+        parameters = tuple(data.pop("parameters").items())
+        cell = Cell(parameters=parameters, **{k: data.pop(k) for k in _PLAIN})
+        return cls(cell, **data)
+
+
+_PLAIN = tuple(name for name in Cell.__slots__ if name != "parameters")
+
+
+@lru_cache(maxsize=1)
+def _instance(family: str, parameters: tuple[tuple[str, float], ...], seed: int) -> Instance:
+    return FAMILIES[family](seed=seed, **dict(parameters))
+
+
+def _number(value: Any) -> float:
+    return float(value)  # none of these measures has levels
+
+
+def _reserved(instance: Instance, plan: Solution) -> float:
+    """Return the CPU that a part gets on average, nothing if it is rejected, in percent."""
+    parts = sum(len(one.parts) for one in instance.requests)
+    return float(sum(share.cpu for share in plan.shares)) / parts / QUARTERS
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much is run.
+
+    Parameters
+    ----------
+    experiments : mapping of str to Experiment
+    seeds : int
+    proofs : int
+        Seeds on which exact methods run.
+    limit : float
+        Seconds of each exact method, but for bounds.
+    """
+
+    experiments: Mapping[str, Experiment] = field(default_factory=dict)
+    seeds: int = 10
+    proofs: int = 1
+    limit: float = 24.0
+
+    def cell(self, figure: str, x: float, label: str, measure: str, seed: int) -> Cell:
+        """Return whose row holds a measure of a method at a point."""
+        it = self.experiments[figure]
+        asked: tuple[Any, ...] = (seed, label)
+        if label in it.exact:
+            asked += (measure, PATIENCE if label == BOUND else self.limit)
+        return Cell.of(it.family, it.points[x], *asked)
+
+    def cells(self) -> list[Cell]:
+        """Return all cells, what tells most first, seed by seed: any stop leaves a fair part.
+
+        First the heuristics; then bounds, clairvoyant plans, exact batches, of the benefit first.
+        """
+        ranked = sorted(self._ranked(), key=itemgetter(0))
+        return list(dict.fromkeys(cell for _, cell in ranked))
+
+    def _ranked(self) -> Iterator[tuple[tuple[int, int, int], Cell]]:
+        """Yield all cells, some several times: method, measure and seed say when they come."""
+        for figure, it in self.experiments.items():
+            for x, (number, measure) in product(it.points, enumerate(it.measures)):
+                for label in it.methods:
+                    for seed in range(self.seeds):
+                        yield (0, 0, seed), self.cell(figure, x, label, measure, seed)
+                for label in it.best(measure, x):
+                    rank = list(METHODS).index(label), 0 if measure == "benefit" else number
+                    for seed in range(self.proofs):
+                        yield (*rank, seed), self.cell(figure, x, label, measure, seed)
+
+
+def rows_of(cells: Sequence[Cell], path: Path | None, processes: int) -> dict[Cell, Row]:
+    """Return the rows of all cells; those in the file are as they are, new ones are added to it.
+
+    Raises
+    ------
+    SolverError
+        If a process died.
+    """
+    found = {row.cell: row for row in stored(path)}
+    todo = [cell for cell in cells if cell not in found]
+    if path is not None:
+        _mend(path)
+    begun = time.perf_counter()
+    for number, row in enumerate(spread(Cell.run, todo, processes) if todo else (), start=1):
+        found[row.cell] = row
+        if path is not None:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(row.told() + "\n")
+        spent = time.perf_counter() - begun
+        print(
+            f"\r{number} of {len(todo)} cells, {spent:.0f} s", end="", file=sys.stderr, flush=True
+        )
+    print(file=sys.stderr)
+    return found
+
+
+def stored(path: Path | None) -> Iterator[Row]:
+    """Yield the rows of a file; a last line without end is none."""
+    if path is not None and path.exists():
+        for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
+            yield Row.read(line)
+
+
+def _mend(path: Path) -> None:
+    """Take away a last line that was begun and never ended."""
+    if path.exists():
+        kept = path.read_bytes()
+        with path.open("r+b") as file:
+            file.truncate(kept.rfind(b"\n") + 1)

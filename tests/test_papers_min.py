@@ -1,0 +1,211 @@
+"""Min's figures: rows kept and shared, claims with intervals, pictures of what there is."""
+
+import csv
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.papers import coreservation, coreservation_claims, coreservation_points
+from benchmarks.papers.coreservation_claims import Claim, difference, quotient, told
+from benchmarks.papers.coreservation_points import Experiment, experiments, quick
+from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
+from dlopt.simulation.many import Estimate
+
+SMALL = Experiment(
+    "requests", "min5", {n: {"requests": n} for n in (4, 8)}, exact=("bound",), proven=(8,)
+)
+FOUR = Experiment(
+    "mean of requested CPU, %",
+    "min4",
+    {30: {"horizon": 400, "least_cpu": 23, "most_cpu": 37}},
+    methods=("RB", "RSPB"),
+    measures=("reserved",),
+)
+PLAN = Plan({"5.9": SMALL, "4.6": FOUR}, seeds=2, proofs=1, limit=20)
+
+
+def test_points_that_are_one_instance_share_their_rows():
+    plan = Plan(experiments(1))
+    same = {
+        plan.cell(figure, x, "Co-RSPB", "benefit", 3)
+        for figure, x in (("5.9", 300), ("5.10", 10), ("5.11", 100))
+    }
+    assert same == {Cell("min5", (), 3, "Co-RSPB")}
+    exact = plan.cell("5.10", 4, "bound", "rejections", 0)
+    assert exact == Cell("min5", (("machines", 4),), 0, "bound", "rejections", 120)
+    assert plan.cell("4.3", 10_000, "RB", "rejections", 0).goal == "benefit"
+
+
+def test_what_tells_most_comes_first():
+    cells = Plan(experiments(10), seeds=2).cells()
+    assert len(set(cells)) == len(cells)
+    kinds = [cell.label if cell.limit else "" for cell in cells]
+    assert list(dict.fromkeys(kinds)) == [
+        "",
+        "bound",
+        "clairvoyant",
+        "exact per batch",
+    ]
+    seeds = [cell.seed for cell in cells if cell.limit is None]
+    assert seeds == sorted(seeds)
+    goals = [cell.goal for cell in cells if cell.label == "clairvoyant"]
+    assert goals == sorted(goals)
+    few = quick(experiments(10))
+    assert max(few["5.9"].points) == 700
+    assert [cell.label for cell in Plan(few, 1).cells() if cell.limit] == [
+        *["bound"] * 2,
+        *["clairvoyant"] * 2,
+        *["exact per batch"] * 2,
+    ]
+
+
+def test_a_run_goes_on_from_the_rows_that_are_kept(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "rows.jsonl"
+    cells = PLAN.cells()
+    first = rows_of(cells[:5], path, processes=1)
+    path.write_text(path.read_text() + '{"family": "min5", "para')
+    assert list(stored(path)) == list(first.values())
+    asked = []
+    whole = Cell.run
+    monkeypatch.setattr(Cell, "run", lambda cell: asked.append(cell) or whole(cell))
+    found = rows_of(cells, path, processes=1)
+    assert asked == cells[5:]
+    assert list(stored(path)) == list(found.values())
+    assert rows_of(cells, path, processes=1) == found
+    assert asked == cells[5:]
+    assert f"{len(cells) - 5} of {len(cells) - 5} cells" in capsys.readouterr().err
+    assert list(stored(None)) == list(stored(tmp_path / "none")) == []
+    assert rows_of(cells[:1], None, processes=1)[cells[0]].values == found[cells[0]].values
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return rows_of(PLAN.cells(), None, processes=1)
+
+
+def test_results_are_those_of_the_rows_there_are(rows):
+    results = coreservation.Results(PLAN, rows)
+    assert results.xs("5.9") == [4, 8]
+    values = results.by_seed("5.9", 8, "Co-RSPB", "benefit")
+    assert sorted(values) == [0, 1]
+    bound = results.by_seed("5.9", 8, "bound", "benefit")
+    assert bound.keys() == {0}
+    assert values[0] <= bound[0] + 1e-9
+    fewest = results.by_seed("5.9", 8, "bound", "rejections")
+    assert fewest[0] <= results.by_seed("5.9", 8, "Co-RSBF", "rejections")[0]
+    part = {cell: row for cell, row in rows.items() if cell.parameters != (("requests", 4),)}
+    assert coreservation.Results(PLAN, part).xs("5.9") == [8]
+    tables = list(coreservation.optima(results))
+    assert tables[0] == (
+        "| system benefit: figure | at | seeds | bound | Co-RSPB | Co-RSBF | Co-RSBFR |"
+    )
+    assert tables[2].startswith("| 5.9 | 8 | 1 | ")
+    assert tables[2].count("%)") == 3
+    assert tables[4].startswith("| rejections: figure")
+    assert not list(coreservation.optima(coreservation.Results(PLAN, {})))
+
+
+def test_pictures_and_means_are_written(rows, tmp_path):
+    results = coreservation.Results(PLAN, rows)
+    assert results.note("5.9") == "2 seeds, bars: 95 % confidence; bound: 1 of them"
+    assert results.note("4.6") == "2 seeds, bars: 95 % confidence"
+    coreservation.draw(results, tmp_path)
+    text = (tmp_path / "fig-min-5.9.svg").read_text()
+    assert 'id="bound"' in text
+    assert 'id="requested, no plan has more"' in (tmp_path / "fig-min-4.6.svg").read_text()
+    coreservation.write_means(results, tmp_path / "means.csv")
+    with (tmp_path / "means.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    shown = [line for line in lines if (line["method"], line["measure"]) == ("Co-RSBF", "benefit")]
+    assert [(line["x"], line["seeds"]) for line in shown] == [("4", "2"), ("8", "2")]
+    mine = results.by_seed("5.9", 8, "Co-RSBF", "benefit")
+    assert float(shown[1]["mean"]) == pytest.approx(sum(mine.values()) / 2, abs=1e-6)
+    assert [line["half_width"] for line in lines if line["method"] == "bound"] == ["", ""]
+
+
+def test_intervals_are_of_what_is_compared_seed_by_seed():
+    pairs = [(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]
+    assert quotient(pairs) == Estimate(0.5, 0.0)
+    assert difference(pairs).mean == -2
+    assert difference(pairs).half_width == pytest.approx(2.484, abs=1e-3)
+    assert quotient([(1.0, 2.0)]) == Estimate(0.5, None)
+    for one, shown in (
+        (Estimate(0.5, None), "0.50"),
+        (Estimate(0.5, 0.0123), "0.50 ± 0.01"),
+        (Estimate(100.0, 9.7), "100.00 ± 10"),
+    ):
+        assert told(one) == shown
+
+
+class Fixed:
+    """Three seeds of every method at two abscissae; `shift` is added at the second."""
+
+    def __init__(self, values, shift=0.0):
+        self.values, self.shift = values, shift
+
+    def xs(self, figure):
+        return [10.0, 50.0] if figure == "4.6" else [4.0, 8.0]
+
+    def by_seed(self, figure, x, label, measure):
+        more = self.shift if x == self.xs(figure)[1] else 0.0
+        return dict(enumerate(value + more for value in self.values[label]))
+
+
+def claims(figure, words):
+    found: list[Claim] = [
+        claim
+        for claim in coreservation_claims.CLAIMS
+        if claim.figure == figure and words in claim.words
+    ]
+    return [claim.test for claim in found]
+
+
+def test_claims_are_judged_by_means():
+    low, high = (10.0, 11.0, 12.0), (20.0, 22.0, 24.0)
+    (fewer,) = claims("4.4", "considerably less")
+    assert fewer(Fixed({"RB": high, "RSPB": low})).word == "holds"
+    verdict = fewer(Fixed({"RB": low, "RSPB": high}))
+    assert verdict.word == "does not"
+    assert verdict.numbers == "0 of 2 points; RSPB by RB 2.00 ± 0 at 4, 2.00 ± 0 at 8"
+    assert fewer(Fixed({"RB": (0.0,) * 3, "RSPB": low}, shift=40.0)).word == "does not"
+    (better, _) = claims("5.9", "considerably above")
+    told = better(Fixed({"Co-RSPB": high, "Co-RSBF": low})).numbers
+    assert told.startswith(
+        "2 of 2 points; Co-RSPB over Co-RSBF (in brackets) +11.000 ± 2 at 4 (11)"
+    )
+    every = dict.fromkeys(("Co-RSPB", "Co-RSBF", "Co-RSBFR"), low)
+    (rising, falling) = claims("5.12", "more requests float")
+    assert rising(Fixed(every, shift=1.0)).word == "holds"
+    assert falling(Fixed(every, shift=1.0)).word == "does not"
+    (flat, _) = claims("5.13", "scope of priorities")
+    assert flat(Fixed(every, shift=0.1)).word == "holds"
+    assert flat(Fixed(every, shift=9.0)).word == "does not"
+    (scarce,) = claims("5.10", "very close")
+    assert scarce(Fixed(every)).word == "holds"
+    assert scarce(Fixed({**every, "Co-RSBFR": high})).word == "does not"
+
+
+def test_claims_about_what_is_reserved_and_about_the_order():
+    ten = (10.0, 10.2, 9.9)
+    equal, widest, none = claims("4.6", "")
+    same = Fixed({"RB": ten, "RSPB": ten})
+    assert (equal(same).word, widest(same).word, none(same).word) == ("holds", "does not", "holds")
+    rb, ordered, soft = (30.0, 31.0), (29.0, 30.0), (10.0, 11.0)
+    _, order = claims("4.7", "")
+    verdict = order(Fixed({"RB": rb, "RB by priority": ordered, "RSPB": soft}))
+    assert verdict.word == "does not"
+    assert verdict.numbers.startswith("the order alone brings 5.0 ± 0 % of the difference")
+    assert order(Fixed({"RB": rb, "RB by priority": soft, "RSPB": soft})).word == "holds"
+
+
+def test_exact_methods_run_where_they_are_asked_for():
+    assert SMALL.best("benefit", 4) == ()
+    assert SMALL.best("benefit", 8) == SMALL.best("benefit") == ("bound",)
+    assert replace(SMALL, proven=()).best("benefit") == ()
+    assert FOUR.best("reserved", 30) == ()
+    assert set(coreservation_points.EXACT) <= set(coreservation_points.METHODS)
+
+
+def test_a_row_is_read_as_it_was_told():
+    row = Row(Cell("min4", (("horizon", 1e4),), 2, "RB"), 7, {"benefit": 0.1}, 1.5, "why")
+    assert Row.read(row.told()) == row

@@ -1,0 +1,90 @@
+"""What is drawn of streams beside the algorithms: a bound, and a plan that knows all tasks."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dlopt
+from benchmarks.papers import admission, clairvoyant
+from benchmarks.papers.clairvoyant import PLANNERS, Bracket, Stream, accepted, bracket, most, part
+from benchmarks.papers.experiments import EXPERIMENTS, Experiment
+from dlopt.result import Status
+from dlopt.simulation import simulate
+
+PARAMETERS = {"horizon": 3_000.0, "nodes": 8, "chi": 10, "theta_cm": 5, "theta_cp": 5}
+SMALL = replace(
+    EXPERIMENTS["4.7"],
+    methods=("edf-opr-mn", "edf-opr-an"),
+    settings=(2, 4),
+    fixed={**PARAMETERS, "average_load": 50},
+    loads=(0.2, 1.0),
+)
+
+
+def stream(load, seed=0, **others):
+    return Stream.of("mamat4", load, seed, {**PARAMETERS, "average_load": 50, **others})
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_optimum_lies_in_the_bracket(seed):
+    tight = stream(1.0, seed, nodes=2, horizon=1500.0)
+    instance = tight.drawn().instance()
+    assert 2 < len(instance.tasks) < 9
+    found = bracket(tight)
+    best = dlopt.solve(instance, objective="reject-ratio")
+    assert best.status is Status.OPTIMAL
+    assert found.bound - 1e-9 <= best.value <= found.found + 1e-9
+    assert found.tasks == len(instance.tasks)
+
+
+def test_a_plan_that_knows_all_tasks_rejects_no_more_than_the_algorithms():
+    given = stream(1.0)
+    workload, found = given.drawn(), bracket(given)
+    online = [simulate(workload, planner).reject_ratio for planner in PLANNERS]
+    assert found.bound <= found.found <= min(online)
+    assert found.found < max(online)
+    assert bracket(stream(0.01)) == Bracket(stream(0.01), len(stream(0.01).drawn()), 0.0, 0.0)
+
+
+def test_all_that_is_shown_is_accepted():
+    workload = stream(1.0).drawn()
+    order = sorted(range(len(workload)), key=workload.loads.__getitem__)
+    kept = accepted(workload, order, "edf-opr-mn")
+    assert not simulate(part(workload, kept), "edf-opr-mn").rejected
+    assert 0 < len(kept) < len(workload)
+    for one in set(order) - set(kept):  # the stream is short: groups are taken apart to the end
+        shown = [i for i in kept if order.index(i) < order.index(one)]
+        assert simulate(part(workload, [*shown, one]), "edf-opr-mn").rejected
+    assert part(workload, [2, 0]).loads == (workload.loads[0], workload.loads[2])
+
+
+def test_a_plan_that_breaks_a_rule_is_not_believed(monkeypatch):
+    monkeypatch.setattr(clairvoyant, "PLANNERS", ("edf-opr-mn:literal",))
+    workload = stream(1.0, horizon=10_000.0).drawn()
+    with pytest.raises(RuntimeError, match="broke a rule"):
+        most(workload)
+
+
+def test_brackets_are_drawn_and_told(tmp_path: Path):
+    experiment: Experiment = SMALL
+    best = experiment.brackets(2, 3_000.0, processes=1)
+    assert {len(found) for found in best.values()} == {2}
+    assert best[2, 1.0][0] == bracket(
+        Stream.of("mamat4", 1.0, 0, {**experiment.parameters(2), "horizon": 3_000.0})
+    )
+    results = experiment.run("sound", 3, 3_000.0, processes=1)
+    admission.draw("4.7", results, best, tmp_path / "a.svg", "note")
+    text = (tmp_path / "a.svg").read_text()
+    assert text.count('id="clairvoyant plan"') == text.count('id="bound on all plans"') > 0
+    assert "utilization, dc_ratio 4" in text
+    lines = list(admission.told(experiment, results, best))
+    assert lines[0] == "| 4.7: reject ratio, % | 0.2 | 1 |"
+    online = results.by_seed("edf-opr-an", 1.0, setting=4)[:2]
+    assert lines[7].startswith("| edf-opr-an, dc_ratio 4 | ")
+    assert lines[7].endswith(f" {50 * sum(online):.1f} |")
+    assert lines[9].startswith("| bound on all plans, dc_ratio 4 |")
+    none = experiment.brackets(0, 3_000.0, processes=1)
+    assert list(admission.told(experiment, results, none)) == []
+    admission.draw("4.7", results, none, tmp_path / "b.svg", "note")
+    assert 'id="clairvoyant plan"' not in (tmp_path / "b.svg").read_text()
