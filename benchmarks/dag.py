@@ -78,7 +78,11 @@ def straightforward(one: Instance) -> float:
 
 
 def by_saga(one: Instance) -> Callable[[], float] | None:
-    """Return HEFT of the package anrg-saga, None where it is not installed."""
+    """Return HEFT of the package anrg-saga, None where it is not installed.
+
+    Its `TaskGraph.create` looks at all edges for every task, so the graph is given to the
+    constructor, with one sink, as `create` has it.
+    """
     if importlib.util.find_spec("saga") is None:
         return None
     saga = importlib.import_module("saga")
@@ -90,9 +94,17 @@ def by_saga(one: Instance) -> Callable[[], float] | None:
         edges=[(a, b, 1.0) for a in names for b in names if a < b],
     )
     ids = [task.id for task in graph.tasks]
-    tasks = saga.TaskGraph.create(
-        tasks=[(task.id, float(task.work or 0)) for task in graph.tasks],
-        dependencies=[(ids[e.source], ids[e.target], float(e.data)) for e in graph.edges],
+    works = [(task.id, float(task.work or 0)) for task in graph.tasks]
+    sent = [(ids[e.source], ids[e.target], float(e.data)) for e in graph.edges]
+    if len(graph.exits) > 1:
+        works.append(("sink", 0.0))
+        sent += [(ids[task], "sink", 0.0) for task in graph.exits]
+    tasks = saga.TaskGraph(
+        tasks=frozenset(saga.TaskGraphNode(name=name, cost=work) for name, work in works),
+        dependencies=frozenset(
+            saga.TaskGraphEdge(source=source, target=target, size=data)
+            for source, target, data in sent
+        ),
     )
     return lambda: float(scheduler.schedule(network, tasks).makespan)
 

@@ -47,6 +47,9 @@ class LinearSolver:
     seed : int
     stop : float
         Instant of the monotonic clock at which a solve is broken off.
+    interior : bool
+        Whether to solve by an interior point method, which ends at no vertex: faster where bases
+        are large, but no solve starts from the one before.
 
     Raises
     ------
@@ -54,7 +57,9 @@ class LinearSolver:
         If HiGHS is missing.
     """
 
-    def __init__(self, program: LinearProgram, seed: int = 0, stop: float = inf) -> None:
+    def __init__(
+        self, program: LinearProgram, seed: int = 0, stop: float = inf, *, interior: bool = False
+    ) -> None:
         try:
             import highspy
         except ImportError as error:
@@ -71,6 +76,8 @@ class LinearSolver:
             "threads": 1,
             "parallel": "off",
         }
+        if interior:
+            options |= {"solver": "ipm", "run_crossover": "off"}
         for name, value in options.items():
             self.model.setOptionValue(name, value)
         self.model.passModel(self._arrays(program))

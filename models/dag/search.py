@@ -19,6 +19,7 @@ from dlopt.models.dag.placed import PlacedProgram
 from dlopt.models.dag.pooled import PooledProgram
 from dlopt.models.dag.program import Level
 from dlopt.models.dag.shuffled import shuffled
+from dlopt.models.dag.sliced import sliced_bound
 from dlopt.models.dag.timing import Plan, first_plan
 from dlopt.problems.dag import Instance, Solution
 from dlopt.result import Limits, Status
@@ -35,10 +36,18 @@ _LARGE = 400_000
 """Constraints of a program from which on it is not asked."""
 _HARD = 35
 """Jobs up to which the program as a whole is soon solved."""
-_PROVERS = ("objective_lb_search", "default_lp")
-"""What two threads do on programs beyond that: raise the bound; plans come from elsewhere."""
-_SHARE = 0.4
-"""Of the time, for better plans, before the program as a whole is asked."""
+_PROVERS = (
+    (0.4, ("objective_lb_search_no_lp", "default_lp")),
+    (1.0, ("objective_lb_search", "default_lp")),
+)
+"""What two threads do on programs beyond that, and for which share of the time that is left: raise
+the bound; plans mostly come from elsewhere. Without linear programs this is several times as fast
+on some graphs, and nowhere near on others."""
+_ALONE: tuple[tuple[float, tuple[str, ...]], ...] = ((1.0, ()),)
+"""The solver's own choice, for all of the time."""
+_SHARE_BEFORE, _SHARE_OF_SLICES, _SHARE = 0.1, 0.4, 0.4
+"""Of the time, for better plans, a bound by linear programs, and better plans again, before the
+program as a whole is asked."""
 _LISTED, _FEWEST, _MOST_LISTS = 100_000, 50, 20_000
 """Jobs in all lists together, and lists: so many without a time limit, more within one."""
 _SHARE_OF_LISTS = 0.1
@@ -71,6 +80,7 @@ class Search:
 
     def __init__(self, instance: Instance, objective: str, limits: Limits, seed: int) -> None:
         self.budget, self.seed = Budget(limits), seed
+        self.draw = random.Random(seed)
         self.levels = LEVELS[objective]
         self.case = Case.of(instance)
         self.windows = windows_for(self.case)
@@ -90,9 +100,9 @@ class Search:
             least = floors.of(self.case, level)
             proof: str = floors.proof if level == "makespan" else "completions of single graphs"
             if not open_level and worth_of(self.case, self.plan, level) > least:
-                found = self._solve(level, least, floors, most_late)
+                found, by = self._solve(level, least, floors, most_late)
                 if found > least:
-                    least, proof = found, "CP-SAT"
+                    least, proof = found, by
             self.bounds.append(least)
             self.proofs.append(proof)
             if worth_of(self.case, self.plan, level) > least:
@@ -102,29 +112,69 @@ class Search:
     def _rank(self, plan: Plan) -> tuple[int, ...]:
         return tuple(worth_of(self.case, plan, level) for level in self.levels)
 
-    def _solve(self, level: Level, least: int, floors: Floors, most_late: int | None) -> int:
-        """Ask CP-SAT for a better plan; return what it proves."""
+    def _solve(
+        self, level: Level, least: int, floors: Floors, most_late: int | None
+    ) -> tuple[int, str]:
+        """Look for a better plan, at last by CP-SAT; return what is proven, and by what."""
+        proof = ""
         try:
             if self._many and self._pooled and len(self.case.groups) == 1:
                 self._shuffle(level, least)
+            if self._hard and level == "makespan":
+                self._improve(level, least, floors, most_late, _SHARE_BEFORE)
+                least, proof = self._slice(least), "slices of time"
             if self._hard:
-                self._improve(level, least, floors, most_late)
-            limits = self.budget.left()
+                self._improve(level, least, floors, most_late, _SHARE)
+            hard = self._hard and self.budget.limits.threads > 1
+            for share, searches in _PROVERS if hard else _ALONE:
+                if worth_of(self.case, self.plan, level) > least and self._size() <= _LARGE:
+                    latest = self._latest(level, floors)
+                    found = self._ask(level, least, latest, most_late, share, searches)
+                    least, proof = (found, "CP-SAT") if found > least else (least, proof)
         except TimeoutError:
-            return least
-        if worth_of(self.case, self.plan, level) <= least or self._size() > _LARGE:
-            return least
-        program = self._program(self._latest(level, floors), most_late)
+            pass
+        return least, proof
+
+    def _ask(
+        self,
+        level: Level,
+        least: int,
+        latest: list[int],
+        most_late: int | None,
+        share: float,
+        searches: Sequence[str],
+    ) -> int:
+        """Ask CP-SAT about everything at once; return what it proves.
+
+        Raises
+        ------
+        TimeoutError
+            If time is up.
+        """
+        limits = self.budget.left(share)
+        program = self._program(latest, most_late)
         program.minimise(level, least)
         program.hint(self.plan)
-        searches = _PROVERS if self._hard and limits.threads > 1 else ()
         outcome = cpsat.optimise(program.model, limits, seed=self.seed, searches=searches)
         if outcome.status is Status.INFEASIBLE:
             raise SolverError("CP-SAT calls the plan infeasible that it was given")
         if outcome.value_of is None or outcome.bound is None:
             return least
         self._adopt(program.plan(outcome.value_of))
-        return max(least, outcome.bound)
+        return outcome.bound
+
+    def _slice(self, least: int) -> int:
+        """Return a bound of the makespan by slices of time.
+
+        Raises
+        ------
+        TimeoutError
+            If time is up.
+        """
+        limits = self.budget.left(_SHARE_OF_SLICES)
+        stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
+        most = worth_of(self.case, self.plan, "makespan")
+        return sliced_bound(self.case, self.windows, least, most, stop, self.seed)
 
     def _shuffle(self, level: Level, least: int) -> None:
         """Look for better plans by lists in many orders.
@@ -146,7 +196,9 @@ class Search:
             if worth_of(self.case, self.plan, level) <= least or late:
                 break
 
-    def _improve(self, level: Level, least: int, floors: Floors, most_late: int | None) -> None:
+    def _improve(
+        self, level: Level, least: int, floors: Floors, most_late: int | None, share: float
+    ) -> None:
         """Look for better plans near the one known: some jobs that run at a time are free.
 
         Raises
@@ -154,15 +206,14 @@ class Search:
         TimeoutError
             If time is up.
         """
-        draw = random.Random(self.seed)
-        limits = self.budget.left(_SHARE)
+        limits = self.budget.left(share)
         stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
         free = _FREE
-        rounds = _ROUNDS if limits.time_s is None else 10 * _ROUNDS
+        rounds = round(_ROUNDS * share / _SHARE) * (1 if limits.time_s is None else 10)
         for _ in range(min(rounds, limits.work or rounds)):
             if worth_of(self.case, self.plan, level) <= least or time.monotonic() > stop:
                 break
-            outcome = self._near(level, least, floors, most_late, draw, free)
+            outcome = self._near(level, least, floors, most_late, free)
             free += {Status.OPTIMAL: 0, Status.INFEASIBLE: 1}.get(outcome.status, -1)
             free = max(free, _FREE)
 
@@ -172,14 +223,13 @@ class Search:
         least: int,
         floors: Floors,
         most_late: int | None,
-        draw: random.Random,
         free: int,
     ) -> cpsat.Outcome:
         """Solve for the jobs that run next to a random one; the others stay as they are."""
         plan, worth = self.plan, worth_of(self.case, self.plan, level)
         latest = self._latest(level, floors, 1)
         jobs = range(len(plan.starts))
-        centre = plan.starts[draw.choice(jobs)]
+        centre = plan.starts[self.draw.choice(jobs)]
         near = set(sorted(jobs, key=lambda job: (abs(plan.starts[job] - centre), job))[:free])
         ends = [latest[graph] for graph, _ in self.case.jobs]
         kept = {
