@@ -61,7 +61,9 @@ def exact_plan(
     -----
     Guarantee: shares are whole numbers of the largest common unit, which loses nothing
     (`dlopt.models.coreservation.case` has the proof), so the plan is exact for exact instances.
-    The bound of the relaxation is proven in fractions; that of CP-SAT holds in whole numbers.
+    The bound of the relaxation is proven in fractions; that of CP-SAT holds in whole numbers. Of
+    more than 30 requests HiGHS is asked about the relaxation, too, and its word in floats may be
+    the bound; `reason` says which it is.
     Where coefficients have no common denominator below 2^53 they are rounded up, and value and
     bound may differ by a relative 1e-9. Requests whose windows do not interact are solved apart.
 
@@ -249,7 +251,8 @@ def lns(
 
     Notes
     -----
-    Guarantee: the bound is proven in fractions. First requests are taken away and put back, see
+    Guarantee: the bound is proven in fractions or, of more than 30 requests, the word of HiGHS, as
+    `reason` says. First requests are taken away and put back, see
     `dlopt.models.coreservation.recreating`. Then six at a time are decided again by CP-SAT, all
     others keep their shares; in every fourth neighbourhood some near them keep their machines only.
     Complexity: a program of some hundred binaries a neighbourhood. Source: ours.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import exp
+from math import exp, sqrt
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -16,9 +16,11 @@ import numpy as np
 
 _MOST = 8
 """Requests to take away, at the most."""
-_RELAXED, _BEST_FIT, _LEAST_FIRST, _OTHERS = 0.5, 0.5, 0.5, 0.1
+_RELAXED, _BEST_FIT, _LEAST_FIRST, _OTHERS, _WIDE = 0.5, 0.5, 0.5, 0.1, 0.5
 """How often others give back; the fullest machine is taken; least shares give the order; a request
-that was rejected before is tried."""
+that was rejected before is tried; jobs are placed with larger shares than their least."""
+_FAR = 1e15
+"""Machines without room for such a share come after those with room."""
 _NOISE = 0.3
 """A third of the steps has no noise, one has so much, one twice as much."""
 _TINY = 1e-15
@@ -96,6 +98,23 @@ class State(NamedTuple):
     keys: Any
 
 
+class How(NamedTuple):
+    """How a step places what waits.
+
+    Parameters
+    ----------
+    noise : float
+    best_fit : bool
+        Where least is left, not most.
+    wide : bool
+        With shares drawn at random, not the least.
+    """
+
+    noise: float
+    best_fit: bool
+    wide: bool
+
+
 def worth_at(asked: Asked, i: int, units: int) -> float:
     """Return what a job is worth with so many units."""
     best = 0.0
@@ -135,26 +154,48 @@ def room_at(asked: Asked, state: State, i: int, machine: int) -> int:
     return room
 
 
-def _place(
-    asked: Asked, state: State, k: int, best_fit: bool, noise: float, draws: Any, at: int
-) -> tuple[bool, int]:
-    """Place all jobs of a wish with their least shares, or none; tell which."""
+def _best_up_to(asked: Asked, i: int, most: int) -> int:
+    """Return the share of a job that is worth most, of those up to a number of units."""
+    units: int = asked.least[i]
+    best = worth_at(asked, i, units)
+    for line in range(asked.lines_first[i], asked.lines_first[i + 1]):
+        low = asked.low[line]
+        if low <= most:
+            reached = min(asked.high[line], most)
+            worth = asked.flat[line] + asked.steep[line] * (reached - low)
+            if reached > units and worth > best:
+                units, best = reached, worth
+    return units
+
+
+def _place(asked: Asked, state: State, k: int, how: How, draws: Any, at: int) -> tuple[bool, int]:
+    """Place all jobs of a wish, or none; tell which."""
     for place in range(asked.first[k], asked.first[k + 1]):
         i = asked.jobs[place]
-        chosen, lowest = -1, np.inf
+        least, lines = asked.least[i], asked.lines_first[i]
+        target = least
+        if how.wide:  # the square root makes large shares likelier
+            line = lines + int(sqrt(draws[at]) * (asked.lines_first[i + 1] - lines))
+            target = asked.high[line]
+            at += 1
+        chosen, lowest, most = -1, np.inf, 0
         for host in range(asked.hosts_first[i], asked.hosts_first[i + 1]):
             machine = asked.hosts[host]
-            room = room_at(asked, state, i, machine) - asked.least[i]
-            if room >= 0:
-                key = (room if best_fit else -room) * (1 + noise * draws[at])
-                at += 1
-                if key < lowest:
-                    chosen, lowest = machine, key
+            free = room_at(asked, state, i, machine)
+            if free < least:
+                continue
+            room = free - target
+            key = (room if how.best_fit else -room) * (1 + how.noise * draws[at])
+            at += 1
+            if room < 0:
+                key = _FAR - room
+            if key < lowest:
+                chosen, lowest, most = machine, key, free
         if chosen < 0:
             for done in range(asked.first[k], place):
                 take(asked, state, asked.jobs[done])
             return False, at
-        put(asked, state, i, chosen, asked.least[i])
+        put(asked, state, i, chosen, _best_up_to(asked, i, min(target, most)))
     state.worth[0] += asked.accepted[k]
     return True, at
 
@@ -179,14 +220,7 @@ def _raise(asked: Asked, state: State, count: int, noise: float, draws: Any, at:
         i = state.wanted[n]
         machine, units = state.machine[i], state.units[i]
         room = units + room_at(asked, state, i, machine)
-        best, most = units, worth_at(asked, i, units)
-        for line in range(asked.lines_first[i], asked.lines_first[i + 1]):
-            low = asked.low[line]
-            if low <= room:
-                reached = min(asked.high[line], room)
-                worth = asked.flat[line] + asked.steep[line] * (reached - low)
-                if reached > units and worth > most:
-                    best, most = reached, worth
+        best = _best_up_to(asked, i, room)
         if best > units:
             take(asked, state, i)
             put(asked, state, i, machine, best)
@@ -220,9 +254,9 @@ def _ruin(asked: Asked, state: State, many: int, relaxed: bool) -> int:
 
 def _recreate(asked: Asked, state: State, many: int, count: int, draws: Any, at: int) -> int:
     """Place wishes around that are not held, those dearest for their size first; raise shares."""
-    noise = _NOISE * int(3 * draws[at])
-    least_first, best_fit = draws[at + 1] < _LEAST_FIRST, draws[at + 2] < _BEST_FIT
-    at += 3
+    how = How(_NOISE * int(3 * draws[at]), draws[at + 1] < _BEST_FIT, draws[at + 2] < _WIDE)
+    least_first = draws[at + 3] < _LEAST_FIRST
+    at += 4
     waiting = 0
     for n in range(many):
         k = state.around[n]
@@ -242,17 +276,17 @@ def _recreate(asked: Asked, state: State, many: int, count: int, draws: Any, at:
                 worth += asked.flat[line]
                 worth += asked.steep[line] * (asked.high[line] - asked.low[line])
         state.waiting[waiting] = k
-        state.keys[waiting] = -worth / size * (1 - noise * draws[at])
+        state.keys[waiting] = -worth / size * (1 - how.noise * draws[at])
         at += 1
         waiting += 1
     for n in np.argsort(state.keys[:waiting], kind="mergesort"):
         k = state.waiting[n]
-        done, at = _place(asked, state, k, best_fit, noise, draws, at)
+        done, at = _place(asked, state, k, how, draws, at)
         if done:
             for place in range(asked.first[k], asked.first[k + 1]):
                 state.touched[count] = asked.jobs[place]
                 count += 1
-    return _raise(asked, state, count, noise, draws, at)
+    return _raise(asked, state, count, how.noise, draws, at)
 
 
 def _choose(asked: Asked, state: State, draws: Any, at: int) -> tuple[int, int]:
@@ -328,6 +362,7 @@ _MOVES: tuple[Any, ...] = (
     put,
     take,
     room_at,
+    _best_up_to,
     _place,
     _raise,
     _ruin,

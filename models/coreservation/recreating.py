@@ -26,7 +26,7 @@ from dlopt.models.coreservation import moves
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.worth import Held, coefficients, key_of, offset, trivial
 
-_WARM, _COLD = 6e-2, 6e-4
+_WARM, _COLD = 6e-2, 1e-3
 """How much worse is kept, by what a request is worth: at the beginning, and in the end."""
 _LEVEL = 1e-3
 """What a level counts for, by the one before."""
@@ -98,8 +98,14 @@ class Recreation:
         """
         state = self.state
         state.worth[1] = state.worth[0]
-        # a step draws for every wish, host and piece around at the most, and some more
-        most = 20 + 2 * len(self.case.wishes) + len(self.asked.hosts) + len(self.asked.low)
+        # a step draws for every job, host and piece around at the most, for wishes twice, and more
+        most = (
+            20
+            + len(self.case.jobs)
+            + 2 * len(self.case.wishes)
+            + len(self.asked.hosts)
+            + len(self.asked.low)
+        )
         begun, count = time.monotonic(), 0
         while self.case.wishes and count < steps:
             done = count / steps

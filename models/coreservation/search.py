@@ -27,6 +27,8 @@ Formulation = Literal["cp-sat", "milp"]
 
 _TINY, _SMALL = 12, 30
 """Requests up to which the whole program needs no neighbourhoods before it, or but a few."""
+_NODES = 20
+"""Of the relaxation as an integer program: most of what it gains it gains before it branches."""
 _BRIEF, _EFFORT = 0.05, 1.0
 """Of the program before patterns: a share of the time, or deterministic time without a limit."""
 _CARE = Fraction(1, 10**7)
@@ -140,6 +142,8 @@ class Search:
                     bounds.append(self._by_bins())
                 elif self.relaxed and not self._meets(bounds):
                     bounds.append(self._by_relaxation(level))
+                    if len(self.case.wishes) > _SMALL and not self._meets(bounds):
+                        bounds.append(self._by_word(level))
                 if improving and not self._meets(bounds):
                     self._by_neighbourhoods(bounds)
             if self._apart(level) and not self._meets(bounds):
@@ -176,8 +180,20 @@ class Search:
         levels = self.case.levels[: self.found.proven]
         return list(zip(levels, key_of(self.case, self.found.held), strict=False))
 
-    def _by_relaxation(self, level: str) -> tuple[Fraction, str]:
+    def _by_word(self, level: str) -> tuple[Fraction, str]:
+        """Bound a level by the same relaxation, on the word of HiGHS."""
         limits = self.budget.left(1 / 4)
+        limits = replace(limits, work=min(limits.work or _NODES, _NODES))
+        said = pooled.said_bound(self.case, level, limits, pinned=self._pinned(), seed=self.seed)
+        everything = trivial(self.case, level)
+        if said is None:
+            return everything, "all that could be accepted"
+        said += _CARE * (everything - offset(self.case, level))
+        bound = max(linear.tidy(self.case, level, said, _CARE), self.value)
+        return bound, "machines as one, the word of HiGHS, in floats"
+
+    def _by_relaxation(self, level: str) -> tuple[Fraction, str]:
+        limits = self.budget.left(1 / 8)
         case, pinned = self.case, self._pinned()
         found = pooled.upper_bound(
             case, level, limits, known=self.value, pinned=pinned, seed=self.seed
