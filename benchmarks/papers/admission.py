@@ -16,7 +16,8 @@ from benchmarks.papers import arguments
 from benchmarks.papers.claims import CLAIMS
 from benchmarks.papers.clairvoyant import Bracket
 from benchmarks.papers.experiments import EXPERIMENTS, VARIANTS, WITHOUT, Experiment, Results
-from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
+from benchmarks.papers.pictures import picture
+from dlopt.plotting.curves import Curve, Panel, Spot
 from dlopt.simulation.many import estimate
 
 _LABELS = {
@@ -49,7 +50,7 @@ def draw(name: str, results: Results, best: Brackets, path: Path, note: str) -> 
                 label += f", {experiment.parameter} {setting}"
             panels.append((label, tuple(curve for curve in curves if curve.spots)))
     what = f"{experiment.paper}, figure {experiment.figures} ({results.variant})"
-    plot_curves(panels, path, title=what, note=note, axis="system load")
+    picture(panels, path, title=what, note=note, axis="system load")
 
 
 def _curve(label: str, results: Results, measure: str, setting: Any, method: str) -> Curve:

@@ -16,7 +16,6 @@ and with tasks kept at their own sites (*at home*), on a twelfth of the grid and
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +34,8 @@ from benchmarks.papers.bag_runs import (
     experiments,
     rows_of,
 )
-from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
+from benchmarks.papers.pictures import picture
+from dlopt.plotting.curves import Curve, Panel, Spot
 from dlopt.simulation.many import estimate
 
 _HERE = Path(__file__).parent
@@ -166,7 +166,7 @@ def replaced(curve: Curve) -> Curve:
 
 def _drawn(panels: Sequence[Panel], path: Path, title: str, note: str) -> None:
     full = f"Liu, Baskiyar and Li 2007, {title}"
-    plot_curves(panels, path, title=full, note=note, axis="tasks")
+    picture(panels, path, title=full, note=note, axis="tasks")
 
 
 # tables -----------------------------------------------------------------------------------------
@@ -187,21 +187,6 @@ def table(results: Results, experiment: str) -> Iterator[str]:
             for x in xs
         ]
         yield f"| {label} | {' | '.join(cells)} |"
-
-
-def write_means(results: Results, path: Path) -> None:
-    """Write what is drawn: mean and half of the interval of every method at every point."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("experiment", "x", "label", "measure", "runs", "mean", "half_width"))
-        for name, it in results.chosen.items():
-            for x in results.xs(name):
-                for label in it.runs:
-                    for measure in MEASURES:
-                        values = list(results.values(name, x, label, measure).values())
-                        if values:
-                            numbers = (round(n, 6) for n in estimate(values) if n is not None)
-                            writer.writerow((name, x, label, measure, len(values), *numbers))
 
 
 def shown(values: Sequence[float]) -> str:
@@ -253,8 +238,6 @@ def main() -> int:
     for name in chosen:
         print("\n".join([*table(results, name), ""]))
     wanted.out.mkdir(parents=True, exist_ok=True)
-    if not wanted.only:
-        write_means(results, wanted.out / "liu-2007.csv")
     for name, (figure, _) in FIGURES.items():
         if not wanted.only or name in wanted.only:
             figure(results, wanted.out, f"{runs} runs, bars: 95 % confidence")

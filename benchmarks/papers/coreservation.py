@@ -11,7 +11,6 @@ is spread in `coreservation_points`. With --rows, a run that was stopped goes on
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -22,7 +21,8 @@ from benchmarks.papers import arguments
 from benchmarks.papers.coreservation_claims import CLAIMS
 from benchmarks.papers.coreservation_points import BOUND, EXACT, experiments, quick
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
-from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
+from benchmarks.papers.pictures import picture
+from dlopt.plotting.curves import Curve, Panel, Spot
 from dlopt.simulation.many import Estimate, estimate
 
 _LABELS = {
@@ -111,27 +111,13 @@ def draw(results: Results, folder: Path) -> None:
                 curves.append(Curve("requested, no plan has more", ideal))
             panels.append((_LABELS[measure], tuple(curves)))
         path = folder / f"fig-min-{figure.replace(' ', '-')}.svg"
-        plot_curves(
+        picture(
             panels,
             path,
             title=f"Min 2001, figure {figure}",
             note=results.note(figure),
             axis=it.axis,
         )
-
-
-def write_means(results: Results, path: Path) -> None:
-    """Write what is drawn: mean and half of the interval of every method at every point."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("figure", "x", "method", "measure", "seeds", "mean", "half_width"))
-        for figure, it in results.plan.experiments.items():
-            for measure in it.measures:
-                for label, spots in results.curves(figure, measure).items():
-                    for x, one in spots.items():
-                        count = len(results.by_seed(figure, x, label, measure))
-                        numbers = ("" if n is None else round(n, 6) for n in one)
-                        writer.writerow((figure, f"{x:g}", label, measure, count, *numbers))
 
 
 def optima(results: Results) -> Iterator[str]:
@@ -217,8 +203,6 @@ def main() -> int:
     results = Results(plan, rows)
     wanted.out.mkdir(parents=True, exist_ok=True)
     draw(results, wanted.out)
-    if not wanted.only:
-        write_means(results, wanted.out / "min-2001.csv")
     print("| figure | claim | ours |\n|---|---|---|")
     for claim in CLAIMS:
         if claim.figure in plan.experiments:

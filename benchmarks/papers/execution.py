@@ -11,8 +11,9 @@ from itertools import pairwise
 
 import dlopt
 from benchmarks.papers import arguments
+from benchmarks.papers.pictures import picture
 from dlopt.heuristics.iit.partition import OptimalPartition
-from dlopt.plotting.curves import Curve, Spot, plot_curves
+from dlopt.plotting.curves import Curve, Spot
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 
@@ -58,7 +59,7 @@ def main() -> int:
     wanted.out.mkdir(parents=True, exist_ok=True)
     note = f"tau 1, chi 1000, load {LOAD}"
     path = wanted.out / "fig-4.5.svg"
-    plot_curves(panels, path, title="Mamat 2011, figure 4.5", note=note, axis="nodes")
+    picture(panels, path, title="Mamat 2011, figure 4.5", note=note, axis="nodes")
     print("| figure | claim | ours |\n|---|---|---|")
     steps = [later < earlier for earlier, later in pairwise(found[0])]
     row("without set-up costs every node more helps", all(steps), f"{sum(steps)} of {len(steps)}")

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from benchmarks.papers import arguments
 from benchmarks.papers.claims import Verdict
-from dlopt.plotting.curves import Curve, Spot, plot_curves
+from benchmarks.papers.pictures import picture
+from dlopt.plotting.curves import Curve, Spot
 from dlopt.simulation.feedback import (
     FeedbackRun,
     Policy,
@@ -250,7 +251,7 @@ def draw(results: Results, figures: Collection[str], folder: Path, note: str) ->
             for name in strategies
         )
         what = "40 % of the nodes fail" if which == "failing" else "the load grows"
-        plot_curves(
+        picture(
             [(measure.replace("_", " "), curves)],
             folder / f"fig-{figure}.svg",
             title=f"Mamat 2011, figure {figure}: {what}",

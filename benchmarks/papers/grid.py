@@ -24,7 +24,8 @@ from benchmarks.papers.grid_claims import (
     Test,
     flat_cases,
 )
-from dlopt.plotting.curves import Curve, Spot, plot_curves
+from benchmarks.papers.pictures import picture
+from dlopt.plotting.curves import Curve, Spot
 from dlopt.simulation.grid import Credibility, variant
 from dlopt.simulation.grid.sweep import Case, read_rows, sweep
 
@@ -111,7 +112,7 @@ def draw(
                 for name in names
                 for measure in measures
             ]
-            plot_curves(
+            picture(
                 panels,
                 folder / f"chen-fig-{figure}.svg",
                 title=f"Chen 2001, figure {figure}",
@@ -135,7 +136,7 @@ def draw(
         for measure in ("met_ratio", "response")
     ]
     path = folder / "chen-fig-13.svg"
-    plot_curves(panels, path, title="Chen 2001, figure 13", note=note, axis="SWQ")
+    picture(panels, path, title="Chen 2001, figure 13", note=note, axis="SWQ")
 
 
 def _curve(results: Results, measure: str, name: str, of: Sequence[Case]) -> Curve:

@@ -14,9 +14,10 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.papers import arguments
+from benchmarks.papers.pictures import picture
 from dlopt.generation.multistage import mamat5
 from dlopt.heuristics.multistage.methods import decided
-from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
+from dlopt.plotting.curves import Curve, Panel, Spot
 from dlopt.problems.multistage import objective
 from dlopt.simulation.many import Estimate, estimate
 
@@ -193,7 +194,7 @@ def draw(results: Results, figures: Collection[str], folder: Path, note: str) ->
         ]
         title = f"Mamat 2011, figures {'-'.join(pair)}: asked for {before(advance)}"
         path = folder / f"fig-{'-'.join(pair)}.svg"
-        plot_curves(panels, path, title=title, note=note, axis="system load")
+        picture(panels, path, title=title, note=note, axis="system load")
     if {"5.17", "5.18"} <= set(figures):
         panels = [
             (
@@ -204,7 +205,7 @@ def draw(results: Results, figures: Collection[str], folder: Path, note: str) ->
         ]
         title = "Mamat 2011, figures 5.17 and 5.18: when reservations are asked for"
         path = folder / "fig-5.17-5.18.svg"
-        plot_curves(panels, path, title=title, note=note, axis="system load")
+        picture(panels, path, title=title, note=note, axis="system load")
 
 
 def main() -> int:

@@ -1,11 +1,13 @@
 """A search that takes requests away and puts them back one by one, thousands of times.
 
 Some requests that overlap are taken away, and others there give back what they have beyond their
-least. Then requests are placed with their least shares, those worth most for their CPU first, and
-shares are raised, again those worth most first; all of it with some noise. What comes of it is
-kept if it is no worse, or a little worse at the beginning (ruin and recreate: Schrimpf et al.,
-Journal of Computational Physics 159, 2000; annealing: Kirkpatrick, Gelatt and Vecchi, Science 220,
-1983). Worths are floats here; what counts is compared exactly in the end.
+least. Then requests are placed, those worth most for their CPU first, and shares are raised, again
+those worth most first; all of it with some noise. One that was rejected may come before all others,
+which go where they are in its way: large ones would never fit into what is left. Now and then
+single parts change their machines. What comes of it is kept if it is no worse, or a little worse at
+the beginning (ruin and recreate: Schrimpf et al., Journal of Computational Physics 159, 2000;
+annealing: Kirkpatrick, Gelatt and Vecchi, Science 220, 1983). Worths are floats here; what counts
+is compared exactly in the end.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ from typing import Any
 
 import numpy as np
 
-from dlopt.models.coreservation import moves
+from dlopt.models.coreservation import holding, moves
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.worth import Held, coefficients, key_of, offset, trivial
 
-_WARM, _COLD = 6e-2, 1e-3
+_WARM, _COLD = 15e-2, 1e-3
 """How much worse is kept, by what a request is worth: at the beginning, and in the end."""
 _LEVEL = 1e-3
 """What a level counts for, by the one before."""
 _CARE = 1e-9
-_DRAWS = 1 << 10, 1 << 16
+_DRAWS = 1 << 10, 1 << 19
 """Random numbers that are drawn at once, and by compiled moves."""
 
 
@@ -80,11 +82,11 @@ class Recreation:
         self.worth = -inf
         self.asked, self.state = _asked(case), _state(case)
         if steps is None:  # lists are faster then
-            self.asked = moves.Asked(*(one.tolist() for one in self.asked))
-            self.state = moves.State(*(one.tolist() for one in self.state))
+            self.asked = holding.Asked(*(one.tolist() for one in self.asked))
+            self.state = holding.State(*(one.tolist() for one in self.state))
         self.steps = steps or moves.steps
         for i, (machine, units) in held.items():
-            moves.put(self.asked, self.state, i, machine, units)
+            holding.put(self.asked, self.state, i, machine, units)
         self.state.worth[0] += sum(
             self.asked.accepted[k] for k in {case.jobs[i].wish for i in held}
         )
@@ -98,14 +100,9 @@ class Recreation:
         """
         state = self.state
         state.worth[1] = state.worth[0]
-        # a step draws for every job, host and piece around at the most, for wishes twice, and more
-        most = (
-            20
-            + len(self.case.jobs)
-            + 2 * len(self.case.wishes)
-            + len(self.asked.hosts)
-            + len(self.asked.low)
-        )
+        # a step draws for every piece around once, for wishes and hosts twice, for jobs thrice
+        wishes, jobs = len(self.case.wishes), len(self.case.jobs)
+        most = 20 + 2 * (wishes + len(self.asked.hosts)) + 3 * jobs + len(self.asked.low)
         begun, count = time.monotonic(), 0
         while self.case.wishes and count < steps:
             done = count / steps
@@ -148,14 +145,14 @@ class Recreation:
         return total
 
 
-def _state(case: Case) -> moves.State:
+def _state(case: Case) -> holding.State:
     jobs, wishes = len(case.jobs), len(case.wishes)
     pieces = max(wishes, sum(len(job.pieces) for job in case.jobs))
 
     def whole(count: int, value: int = 0) -> Any:
         return np.full(count, value, np.int64)
 
-    return moves.State(
+    return holding.State(
         free=np.array(case.free, np.int64),
         machine=whole(jobs, -1),
         units=whole(jobs),
@@ -166,14 +163,15 @@ def _state(case: Case) -> moves.State:
         old_units=whole(jobs),
         mark=whole(wishes),
         around=whole(wishes),
+        involved=whole(len(case.free)),
         waiting=whole(wishes),
-        touched=whole(jobs),
+        moved=whole(jobs),
         wanted=whole(pieces),
         keys=np.zeros(pieces),
     )
 
 
-def _asked(case: Case) -> moves.Asked:
+def _asked(case: Case) -> holding.Asked:
     accepted = [0.0] * len(case.wishes)
     graded, unit = 0.0, 1.0
     for level in case.levels:
@@ -205,7 +203,7 @@ def _asked(case: Case) -> moves.Asked:
     def flat(rows: Sequence[Sequence[int]]) -> Any:
         return whole([one for row in rows for one in row])
 
-    return moves.Asked(
+    return holding.Asked(
         accepted=np.array(accepted),
         first=firsts(order),
         jobs=flat(order),

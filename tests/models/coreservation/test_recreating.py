@@ -197,3 +197,12 @@ def test_no_time_and_no_requests_leave_the_plan() -> None:
     assert fits(case, later)
     hopeless = Instance((Machine("m", 3),), (Request("r", 0, 0, 1, 1, (Part(4),)),))
     assert Recreation(Case.of(hopeless), {}, 0).run(10) == {}
+
+
+def test_a_large_request_comes_in_where_small_ones_are_worth_more_for_their_cpu() -> None:
+    small_ones = tuple(Request(f"s{k}", 0, 0, 1, 5, (Part(6),)) for k in range(3))
+    large = Request("large", 0, 0, 1, 7, (Part(10),))
+    case = Case.of(Instance((Machine("m", 10),), (*small_ones, large), Batch(1)))
+    start = {i: (0, job.least) for i, job in enumerate(case.jobs[:1])}
+    (job,) = Recreation(case, start, 0).run(20)
+    assert case.wishes[case.jobs[job].wish].priority == 7
