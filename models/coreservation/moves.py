@@ -33,7 +33,7 @@ from dlopt.models.coreservation.holding import (
     worth_at,
 )
 
-_SHIFTS, _INSERTS = 0.15, 0.8
+_SHIFTS, _INSERTS = 0.4, 0.6
 """How often parts are moved; how often a rejected request from which a step starts comes first."""
 _MOST, _PARTS = 6, 4
 """Requests to take away, and parts to move, at the most."""

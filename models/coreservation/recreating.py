@@ -28,7 +28,7 @@ from dlopt.models.coreservation import holding, moves
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.worth import Held, coefficients, key_of, offset, trivial
 
-_WARM, _COLD = 15e-2, 1e-3
+_WARM, _COLD = 25e-2, 1e-3
 """How much worse is kept, by what a request is worth: at the beginning, and in the end."""
 _LEVEL = 1e-3
 """What a level counts for, by the one before."""
