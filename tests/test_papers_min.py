@@ -113,14 +113,15 @@ def test_pictures_and_means_are_written(rows, tmp_path):
     text = (tmp_path / "fig-min-5.9.svg").read_text()
     assert 'id="bound"' in text
     assert 'id="requested, no plan has more"' in (tmp_path / "fig-min-4.6.svg").read_text()
-    coreservation.write_means(results, tmp_path / "means.csv")
-    with (tmp_path / "means.csv").open() as file:
+    with (tmp_path / "fig-min-5.9.csv").open() as file:
         lines = list(csv.DictReader(file))
-    shown = [line for line in lines if (line["method"], line["measure"]) == ("Co-RSBF", "benefit")]
-    assert [(line["x"], line["seeds"]) for line in shown] == [("4", "2"), ("8", "2")]
+    shown = [
+        line for line in lines if (line["curve"], line["panel"]) == ("Co-RSBF", "system benefit")
+    ]
+    assert [line["x"] for line in shown] == ["4", "8"]
     mine = results.by_seed("5.9", 8, "Co-RSBF", "benefit")
-    assert float(shown[1]["mean"]) == pytest.approx(sum(mine.values()) / 2, abs=1e-6)
-    assert [line["half_width"] for line in lines if line["method"] == "bound"] == ["", ""]
+    assert float(shown[1]["y"]) == pytest.approx(sum(mine.values()) / 2, abs=1e-6)
+    assert [line["half_width"] for line in lines if line["curve"] == "bound"] == ["", ""]
 
 
 def test_intervals_are_of_what_is_compared_seed_by_seed():

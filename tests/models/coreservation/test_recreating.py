@@ -204,5 +204,5 @@ def test_a_large_request_comes_in_where_small_ones_are_worth_more_for_their_cpu(
     large = Request("large", 0, 0, 1, 7, (Part(10),))
     case = Case.of(Instance((Machine("m", 10),), (*small_ones, large), Batch(1)))
     start = {i: (0, job.least) for i, job in enumerate(case.jobs[:1])}
-    (job,) = Recreation(case, start, 0).run(20)
+    (job,) = Recreation(case, start, 0).run(200)
     assert case.wishes[case.jobs[job].wish].priority == 7
