@@ -201,8 +201,19 @@ def test_no_time_and_no_requests_leave_the_plan() -> None:
 
 def test_a_large_request_comes_in_where_small_ones_are_worth_more_for_their_cpu() -> None:
     small_ones = tuple(Request(f"s{k}", 0, 0, 1, 5, (Part(6),)) for k in range(3))
-    large = Request("large", 0, 0, 1, 7, (Part(10),))
+    large = Request("large", 0, 0, 10, 7, (Part(10),))  # a tenth of the worth for its CPU
     case = Case.of(Instance((Machine("m", 10),), (*small_ones, large), Batch(1)))
-    start = {i: (0, job.least) for i, job in enumerate(case.jobs[:1])}
-    (job,) = Recreation(case, start, 0).run(200)
-    assert case.wishes[case.jobs[job].wish].priority == 7
+    start = {
+        i: (0, job.least) for i, job in enumerate(case.jobs) if case.wishes[job.wish].request == 0
+    }
+    found = Recreation(case, start, 0).run(200)
+    assert [case.wishes[case.jobs[i].wish].request for i in found] == [3]
+
+
+def test_parts_move_to_where_they_get_more(monkeypatch) -> None:
+    monkeypatch.setattr(moves, "_SHIFTS", 1.0)
+    requests = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(8, 2),)) for k in range(2))
+    case = Case.of(Instance((Machine("m", 8), Machine("n", 8)), requests, Batch(1)))
+    found = Recreation(case, {0: (0, 1), 1: (0, 1)}, 0).run(50)
+    assert {machine for machine, _ in found.values()} == {0, 1}
+    assert [units * case.unit for _, units in found.values()] == [8, 8]
