@@ -54,8 +54,8 @@ class State(NamedTuple):
         Of the plan, and of the best one.
     best_machine, best_units : array of int, shape (jobs,)
     old_machine, old_units : array of int, shape (jobs,)
-    mark, around : array of int, shape (wishes,)
-        Of those around a move: 2 if they are taken away, else 1; and the list of them.
+    around, gone : array of int, shape (wishes,)
+        The list of those around a move, and whether they are to go for it.
     involved : array of int, shape (machines,)
         Whether shares may be raised there.
     waiting : array of int, shape (wishes,)
@@ -71,8 +71,8 @@ class State(NamedTuple):
     best_units: Any
     old_machine: Any
     old_units: Any
-    mark: Any
     around: Any
+    gone: Any
     involved: Any
     waiting: Any
     moved: Any

@@ -101,20 +101,6 @@ def _any_host(asked: Asked, i: int, draw: float) -> int:
     return machine
 
 
-def _place(asked: Asked, state: State, k: int, how: How, draws: Any, at: int) -> int:
-    """Place all jobs of a wish, or none."""
-    for place in range(asked.first[k], asked.first[k + 1]):
-        i = asked.jobs[place]
-        machine, units, at = _choose_host(asked, state, i, how, draws, at)
-        if machine < 0:
-            for done in range(asked.first[k], place):
-                take(asked, state, asked.jobs[done])
-            return at
-        put(asked, state, i, machine, units)
-    state.worth[0] += asked.accepted[k]
-    return at
-
-
 def _empty(asked: Asked, state: State, k: int, i: int, machine: int, draw: float) -> None:
     """Take wishes away until there is room for a job of a wish on a machine, or none is left."""
     first, last = asked.near_first[k], asked.near_first[k + 1]
@@ -129,27 +115,25 @@ def _empty(asked: Asked, state: State, k: int, i: int, machine: int, draw: float
             o = asked.jobs[place]
             if state.machine[o] == machine and meet(asked, i, o):
                 drop(asked, state, other)
-                state.mark[other] = 2
+                state.gone[other] = True
                 break
 
 
-def _insert(asked: Asked, state: State, k: int, how: How, draws: Any, at: int) -> int:
-    """Place all jobs of a wish with their least shares, whatever has to go for them.
-
-    None is placed if they do not fit together on the machines that are drawn.
-    """
-    least = How(how.noise, how.best_fit, False)
+def _place(asked: Asked, state: State, k: int, how: How, first: bool, draws: Any, at: int) -> int:
+    """Place all jobs of a wish, or none; if it comes first, whatever has to go for them."""
     for place in range(asked.first[k], asked.first[k + 1]):
         i = asked.jobs[place]
-        machine, units, at = _choose_host(asked, state, i, least, draws, at)
-        if machine < 0:
+        machine, units, at = _choose_host(asked, state, i, how, draws, at)
+        if machine < 0 and first:
             machine, units = _any_host(asked, i, draws[at]), asked.least[i]
             _empty(asked, state, k, i, machine, draws[at + 1])
             at += 2
             if room_at(asked, state, i, machine) < units:
-                for done in range(asked.first[k], place):
-                    take(asked, state, asked.jobs[done])
-                return at
+                machine = -1  # another job of the wish is there
+        if machine < 0:
+            for done in range(asked.first[k], place):
+                take(asked, state, asked.jobs[done])
+            return at
         put(asked, state, i, machine, units)
     state.worth[0] += asked.accepted[k]
     return at
@@ -186,12 +170,12 @@ def _raise(asked: Asked, state: State, many: int, noise: float, draws: Any, at: 
 
 
 def _ruin(asked: Asked, state: State, many: int, relaxed: bool) -> None:
-    """Take away marked wishes (2), and perhaps what others around have beyond their least."""
+    """Take away wishes that are to go, and perhaps what others around have beyond their least."""
     for n in range(many):
         k = state.around[n]
         if not is_held(asked, state, k):
             continue
-        if state.mark[k] == 2:
+        if state.gone[k]:
             drop(asked, state, k)
         elif relaxed:
             for place in range(asked.first[k], asked.first[k + 1]):
@@ -208,7 +192,7 @@ def _recreate(asked: Asked, state: State, many: int, how: How, draws: Any, at: i
         if is_held(asked, state, k):
             continue
         at += 1
-        if state.mark[k] != 2 and draws[at - 1] >= _OTHERS:
+        if not state.gone[k] and draws[at - 1] >= _OTHERS:
             continue
         worth, size = asked.accepted[k], 0.0
         for place in range(asked.first[k], asked.first[k + 1]):
@@ -225,29 +209,23 @@ def _recreate(asked: Asked, state: State, many: int, how: How, draws: Any, at: i
         at += 1
         waiting += 1
     for n in np.argsort(state.keys[:waiting], kind="mergesort"):
-        at = _place(asked, state, state.waiting[n], how, draws, at)
+        at = _place(asked, state, state.waiting[n], how, False, draws, at)
     return at
 
 
-def _choose(asked: Asked, state: State, draws: Any, at: int) -> tuple[int, int]:
-    """Mark wishes to take away (2), and those around the first one (1); return how many, in all."""
-    centre = int(draws[at] * len(asked.accepted))
-    chosen = 1 + int(draws[at + 1] * _MOST)
-    at += 2
+def _gather(asked: Asked, state: State, draw: float) -> int:
+    """List a wish and those around it, keep what they hold; return how many they are."""
+    centre = int(draw * len(asked.accepted))
     first = asked.near_first[centre]
-    many = asked.near_first[centre + 1] - first
+    many: int = asked.near_first[centre + 1] - first
     for n in range(many):
-        k = asked.near[first + n]
-        state.around[n] = k
-        state.mark[k] = 1
-    state.mark[centre] = 2
-    for _ in range(1, chosen):
-        state.mark[asked.near[first + int(draws[at] * many)]] = 2
-        at += 1
-    return many, at
+        state.around[n] = asked.near[first + n]
+    remember(asked, state, many)
+    return many
 
 
 def _involve(state: State, all_machines: bool) -> None:
+    """Say that shares may be raised on all machines, or on none."""
     for machine in range(len(state.involved)):
         state.involved[machine] = all_machines
 
@@ -264,29 +242,33 @@ def _settle(
 
 def _step(asked: Asked, state: State, warmth: float, draws: Any, at: int) -> int:
     """Take wishes away and put wishes back; return what is drawn next."""
-    many, at = _choose(asked, state, draws, at)
-    remember(asked, state, many)
-    before = state.worth[0]
-    centre = state.around[0]
+    many = _gather(asked, state, draws[at])
+    before, centre = state.worth[0], state.around[0]
+    for n in range(many):
+        state.gone[state.around[n]] = False
+    state.gone[centre] = True
+    chosen = int(draws[at + 1] * _MOST)
+    at += 2
+    for n in range(chosen):
+        state.gone[state.around[int(draws[at + n] * many)]] = True
+    at += chosen
     inserted = not is_held(asked, state, centre) and draws[at] < _INSERTS
     _ruin(asked, state, many, draws[at + 1] < (_CROWDED if inserted else _RELAXED))
     noise = _NOISE * int(3 * draws[at + 2])
     how = How(noise, draws[at + 3] < _BEST_FIT, draws[at + 4] < _WIDE)
     at += 5
     if inserted:
-        at = _insert(asked, state, centre, how, draws, at)
+        least = How(noise, how.best_fit, False)
+        at = _place(asked, state, centre, least, True, draws, at)
     at = _recreate(asked, state, many, how, draws, at)
     _involve(state, True)
     at = _raise(asked, state, many, noise, draws, at)
     _settle(asked, state, many, before, warmth, draws[at])
-    for n in range(many):
-        state.mark[state.around[n]] = 0
     return at + 1
 
 
 def _squeeze(asked: Asked, state: State, many: int, i: int, machine: int) -> None:
-    """Lower those around that are on a machine when a job is; shares may be raised there."""
-    state.involved[machine] = True
+    """Lower those around that are on a machine when a job is."""
     for n in range(many):
         k = state.around[n]
         for place in range(asked.first[k], asked.first[k + 1]):
@@ -297,12 +279,7 @@ def _squeeze(asked: Asked, state: State, many: int, i: int, machine: int) -> Non
 
 def _shift(asked: Asked, state: State, warmth: float, draws: Any, at: int) -> int:
     """Move some parts to other machines; return what is drawn next."""
-    centre = int(draws[at] * len(asked.accepted))
-    first = asked.near_first[centre]
-    many = asked.near_first[centre + 1] - first
-    for n in range(many):
-        state.around[n] = asked.near[first + n]
-    remember(asked, state, many)
+    many = _gather(asked, state, draws[at])
     _involve(state, False)
     before = state.worth[0]
     turns = 1 + int(draws[at + 1] * _PARTS)
@@ -368,13 +345,12 @@ def steps(asked: Asked, state: State, warmth: float, draws: Any, most: int, many
 _MOVES: tuple[Any, ...] = (
     _choose_host,
     _any_host,
-    _place,
     _empty,
-    _insert,
+    _place,
     _raise,
     _ruin,
     _recreate,
-    _choose,
+    _gather,
     _involve,
     _settle,
     _step,
