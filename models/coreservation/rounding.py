@@ -94,9 +94,9 @@ class Rounding:
         undecided = sorted(
             (abs(point[j] - 0.5), j) for j in base.whole if _OPEN < point[j] < 1 - _OPEN
         )
-        sizes = list(dict.fromkeys(base.whole[j] for _, j in undecided))[:_SIZES]
+        sizes = dict.fromkeys(base.whole[j] for _, j in undecided if base.whole[j])
         best, most = None, _LEAST
-        for size in sizes:
+        for size in list(sizes)[:_SIZES]:
             for divisor in (size, size / 2, size / 4):
                 by = self._violation(base, turned, reduced, divisor, point)
                 if by > most:

@@ -39,9 +39,9 @@ def _cut_off(seed: int) -> int:
     draw = random.Random(seed)
     choices = list(range(5))
     rises = {5 + n: (n, Fraction(draw.randint(1, 9))) for n in range(draw.randint(0, 3))}
-    factors = [draw.randint(1, 12) for _ in choices] + [draw.choice((1, 1, 2)) for _ in rises]
+    factors = [draw.randint(0, 12) for _ in choices] + [draw.choice((1, 1, 2)) for _ in rises]
     terms = [(j, Fraction(a)) for j, a in enumerate(factors)]
-    side = Fraction(draw.randint(3, sum(factors)), draw.choice((1, 2)))
+    side = Fraction(draw.randint(3, max(3, sum(factors))), draw.choice((1, 2)))
     found = 0
     for _ in range(30):
         point = [draw.choice((0.0, 1.0, draw.random())) for _ in choices]
