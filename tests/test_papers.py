@@ -1,6 +1,7 @@
 """The list of the papers' figures: what draws them knows them, and its tables are read."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ def test_a_module_is_asked_for_its_part_or_for_all():
     everything = [entry for entry in entries() if entry.module == "admission"]
     assert "--only" not in papers.command("admission", everything, "full", Path("out"), 1)
     words = papers.command("bag", papers.named("liu:7"), "full", Path(), 1)
-    assert words[2:] == ["benchmarks.papers.bag", "--full", "--only", "7", "--out", "."]
+    assert words[2:7] == ["benchmarks.papers.bag", "--full", "--only", "7", "--out"]
     words = papers.command("coreservation", papers.named("min:5.9"), "full", Path(), 1)
     assert words[words.index("--only") + 1] == "5.9,5.9 at once"
 
@@ -129,3 +130,13 @@ def test_arguments_of_all_modules():
         assert arguments.size(parser.parse_args(words), 1, 2, 3) == expected
     with pytest.raises(SystemExit):
         parser.parse_args(["--only", "4"])
+
+
+def test_rows_that_are_stored_are_in_a_file(monkeypatch, capsys):
+    parser = arguments.parser("some", "Draw.", ("1",), rows=True, stored=True)
+    monkeypatch.setattr(sys, "argv", ["some", "--stored", "--rows", "rows.jsonl"])
+    assert arguments.given(parser).rows == Path("rows.jsonl")
+    monkeypatch.setattr(sys, "argv", ["some", "--stored"])
+    with pytest.raises(SystemExit):
+        arguments.given(parser)
+    assert capsys.readouterr().err.endswith("error: --stored needs --rows FILE\n")

@@ -68,8 +68,12 @@ def test_a_plan_that_breaks_a_rule_is_not_believed(monkeypatch):
 
 def test_brackets_are_drawn_and_told(tmp_path: Path):
     experiment: Experiment = SMALL
-    best = experiment.brackets(2, 3_000.0, processes=1)
+    known: dict[Stream, Bracket] = {}
+    best = experiment.brackets(2, 3_000.0, 1, known)
     assert {len(found) for found in best.values()} == {2}
+    with pytest.MonkeyPatch.context() as patched:  # once is enough
+        patched.setattr("benchmarks.papers.experiments.bracket", None)
+        assert experiment.brackets(2, 3_000.0, 1, known) == best
     assert best[2, 1.0][0] == bracket(
         Stream.of("mamat4", 1.0, 0, {**experiment.parameters(2), "horizon": 3_000.0})
     )
@@ -84,7 +88,7 @@ def test_brackets_are_drawn_and_told(tmp_path: Path):
     assert lines[7].startswith("| edf-opr-an, dc_ratio 4 | ")
     assert lines[7].endswith(f" {50 * sum(online):.1f} |")
     assert lines[9].startswith("| bound on all plans, dc_ratio 4 |")
-    none = experiment.brackets(0, 3_000.0, processes=1)
+    none = experiment.brackets(0, 3_000.0, 1, {})
     assert list(admission.told(experiment, results, none)) == []
     admission.draw("4.7", results, none, tmp_path / "b.svg", "note")
     assert 'id="clairvoyant plan"' not in (tmp_path / "b.svg").read_text()

@@ -10,7 +10,14 @@ from pathlib import Path
 FIGURES = Path(__file__).parent / "figures"
 
 
-def parser(module: str, text: str | None, figures: Iterable[str]) -> argparse.ArgumentParser:
+def parser(
+    module: str,
+    text: str | None,
+    figures: Iterable[str],
+    *,
+    rows: bool = False,
+    stored: bool = False,
+) -> argparse.ArgumentParser:
     """Return a parser with --quick, --full, --only, --seeds, --processes and --out.
 
     Parameters
@@ -21,6 +28,10 @@ def parser(module: str, text: str | None, figures: Iterable[str]) -> argparse.Ar
         What it does.
     figures : iterable of str
         The names that --only takes.
+    rows : bool
+        Whether to take --rows, to go on with a run that was stopped.
+    stored : bool
+        Whether to take --stored, to look at what there is of one; that goes with --rows.
     """
     made = argparse.ArgumentParser(prog=f"python -m benchmarks.papers.{module}", description=text)
     size = made.add_mutually_exclusive_group()
@@ -35,7 +46,21 @@ def parser(module: str, text: str | None, figures: Iterable[str]) -> argparse.Ar
     made.add_argument("--seeds", type=int)
     made.add_argument("--processes", type=int, default=os.cpu_count())
     made.add_argument("--out", type=Path, default=FIGURES, help="folder of the pictures")
+    if rows:
+        made.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
+    if stored:
+        made.add_argument(
+            "--stored", action="store_true", help="run nothing: judge and draw what is in --rows"
+        )
     return made
+
+
+def given(made: argparse.ArgumentParser) -> argparse.Namespace:
+    """Return the arguments; rows that are stored must be somewhere."""
+    found = made.parse_args()
+    if found.stored and found.rows is None:
+        made.error("--stored needs --rows FILE")
+    return found
 
 
 def chosen(names: str, figures: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ and with tasks kept at their own sites (*at home*), on a twelfth of the grid and
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,8 +36,6 @@ from benchmarks.papers.bag_runs import (
 from benchmarks.papers.pictures import picture
 from dlopt.plotting.curves import Curve, Panel, Spot
 from dlopt.simulation.many import estimate
-
-_HERE = Path(__file__).parent
 
 
 class Results(Averages):
@@ -199,34 +196,16 @@ def shown(values: Sequence[float]) -> str:
 
 def main() -> int:
     """Run the experiments; print the claims, then the means, as Markdown tables."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.papers.bag", description=main.__doc__
-    )
-    scale = parser.add_mutually_exclusive_group()
-    scale.add_argument("--quick", action="store_true", help="a twelfth of the grid, minutes")
-    scale.add_argument("--full", action="store_true", help="the paper's size (this is the default)")
-    parser.add_argument("--runs", type=int, help="of each point: 20, with --quick 4")
-    parser.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
     known = tuple(dict.fromkeys((*FIGURES, *experiments(1, quick=True))))
-    parser.add_argument(
-        "--only",
-        metavar="NAME,...",
-        type=lambda names: arguments.chosen(names, known),
-        default=(),
-        help=f"figures or experiments: {', '.join(known)}",
-    )
-    parser.add_argument(
-        "--out", type=Path, default=_HERE / "figures", help="folder of the pictures"
-    )
-    wanted = parser.parse_args()
-    runs = wanted.runs or (4 if wanted.quick else 20)
+    wanted = arguments.parser("bag", main.__doc__, known, rows=True).parse_args()
+    runs = wanted.seeds or int(arguments.size(wanted, 4, 20, 20))
     chosen = experiments(runs, quick=wanted.quick)
     if wanted.only:
         chosen = {name: it for name, it in chosen.items() if name in needed(wanted.only)}
     kept = Kept(wanted.rows)
-    results = Results(
-        rows_of(chosen, "quick" if wanted.quick else "full", kept.read(), kept.add), chosen
-    )
+    scale = "quick" if wanted.quick else "full"
+    rows = rows_of(chosen, scale, kept.read(), kept.add, wanted.processes)
+    results = Results(rows, chosen)
     for title, asked in (("claim", CLAIMS), ("beside the claims", BESIDE)):
         print(f"| figure | {title} | ours |\n|---|---|---|")
         for claim in asked:

@@ -17,6 +17,7 @@ from dlopt import solve
 from dlopt.generation.bag import gds
 from dlopt.problems.bag import Instance, success_ratios
 from dlopt.result import Limits, Status
+from dlopt.simulation.processes import spread
 
 BASE = 2500
 """With so many tasks the load is 1."""
@@ -101,6 +102,10 @@ def experiments(runs: int, *, quick: bool) -> dict[str, Experiment]:
     }
 
 
+Key = tuple[str, str, str, int, str]
+"""The first five fields of a `Row`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """What one method made of one instance; the key is in the first five fields."""
@@ -125,7 +130,7 @@ class Row:
         )
 
     @property
-    def key(self) -> tuple[str, str, str, int, str]:
+    def key(self) -> Key:
         """What it is the result of."""
         return self.scale, self.experiment, self.x, self.seed, self.label
 
@@ -174,36 +179,61 @@ def pooled(instance: Instance) -> tuple[float | None, float]:
     return share(critical) if critical else None, share(tasks)
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Methods to run on one instance."""
+
+    scale: str
+    experiment: str
+    x: str
+    seed: int
+    parameters: Mapping[str, Any]
+    labels: tuple[str, ...]
+
+    def key(self, label: str) -> Key:
+        """Return what the row of a method is the result of."""
+        return self.scale, self.experiment, self.x, self.seed, label
+
+    def run(self) -> list[Row]:
+        """Return a row of each method."""
+        instance = gds(seed=self.seed, **self.parameters)
+        rows = []
+        for label in self.labels:
+            begun = time.perf_counter()
+            found = measured(instance, label)
+            rows.append(Row(*self.key(label), *found, round(time.perf_counter() - begun, 3)))
+        return rows
+
+
 def rows_of(
-    chosen: Mapping[str, Experiment], scale: str, done: Iterable[Row], keep: Callable[[Row], None]
+    chosen: Mapping[str, Experiment],
+    scale: str,
+    done: Iterable[Row],
+    keep: Callable[[Row], None],
+    processes: int = 1,
 ) -> list[Row]:
     """Return all rows, those that are done as they are; seed by seed, so that any stop is fair."""
     found = {row.key: row for row in done}
     jobs = [
-        (seed, name, str(x), parameters, it.runs)
+        _Job(scale, name, str(x), seed, parameters, labels)
         for name, it in chosen.items()
         for x, parameters in it.points.items()
         for seed in range(max(it.runs.values()))
+        for labels in [tuple(label for label, count in it.runs.items() if seed < count)]
     ]
-    wanted = []
-    for number, (seed, name, x, parameters, runs) in enumerate(
-        sorted(jobs, key=lambda job: job[0])
-    ):
-        labels = [label for label, count in runs.items() if seed < count]
-        keys = [(scale, name, x, seed, label) for label in labels]
-        wanted += keys
-        missing = [key for key in keys if key not in found]
-        if missing:
-            instance = gds(seed=seed, **parameters)
-            for key in missing:
-                begun = time.perf_counter()
-                row = Row(*key, *measured(instance, key[-1]), 0.0)
-                row = replace(row, seconds=round(time.perf_counter() - begun, 3))
-                found[row.key] = row
-                keep(row)
-        print(f"\r{number + 1} of {len(jobs)} instances", end="", file=sys.stderr, flush=True)
+    jobs.sort(key=lambda job: job.seed)
+    todo = [
+        replace(job, labels=missing)
+        for job in jobs
+        if (missing := tuple(label for label in job.labels if job.key(label) not in found))
+    ]
+    for number, rows in enumerate(spread(_Job.run, todo, processes) if todo else (), start=1):
+        for row in rows:
+            found[row.key] = row
+            keep(row)
+        print(f"\r{number} of {len(todo)} instances", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    return [found[key] for key in wanted]
+    return [found[job.key(label)] for job in jobs for label in job.labels]
 
 
 class Kept:

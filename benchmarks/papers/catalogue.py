@@ -108,7 +108,7 @@ MODULES = {
     "feedback": Module(),
     "coreservation": Module(),
     "grid": Module(),
-    "bag": Module(processes=False),
+    "bag": Module(),
 }
 
 

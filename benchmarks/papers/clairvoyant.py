@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from inspect import signature
 from typing import Any
 
 import dlopt
@@ -39,8 +40,10 @@ class Stream:
 
     @classmethod
     def of(cls, family: str, load: float, seed: int, parameters: Mapping[str, Any]) -> Stream:
-        """Return the stream that these parameters say."""
-        return cls(family, load, seed, tuple(sorted(parameters.items())))
+        """Return the stream that these parameters say; what is usual is not told."""
+        usual = signature(WORKLOADS[family]).parameters
+        told = {name: value for name, value in parameters.items() if value != usual[name].default}
+        return cls(family, load, seed, tuple(sorted(told.items())))
 
     def drawn(self) -> Workload:
         """Return its tasks."""

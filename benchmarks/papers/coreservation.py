@@ -159,7 +159,7 @@ def _cell(values: Mapping[int, float], bounds: Mapping[int, float]) -> str:
 
 def main() -> int:
     """Run the experiments; print the claims and the optima as Markdown tables."""
-    parser = arguments.parser("coreservation", main.__doc__, experiments(1))
+    parser = arguments.parser("coreservation", main.__doc__, experiments(1), rows=True, stored=True)
     parser.add_argument(
         "--shorter", type=float, help="divide chapter 4's simulated time by this: 1, --quick 10"
     )
@@ -176,11 +176,7 @@ def main() -> int:
         default=EXACT,
         help=", ".join(EXACT),
     )
-    parser.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
-    parser.add_argument(
-        "--stored", action="store_true", help="run nothing: judge and draw what is in --rows"
-    )
-    wanted = parser.parse_args()
+    wanted = arguments.given(parser)
     chosen = experiments(wanted.shorter or arguments.size(wanted, 10, 1, 1))
     if wanted.quick:
         chosen = quick(chosen)

@@ -54,9 +54,12 @@ class Experiment:
     loads: tuple[float, ...] = LOADS
 
     def brackets(
-        self, seeds: int, horizon: float, processes: int
+        self, seeds: int, horizon: float, processes: int, known: dict[Stream, Bracket]
     ) -> dict[tuple[Any, float], list[Bracket]]:
-        """Return what is the least that plans reject, by setting and load, a stream a seed."""
+        """Return what is the least that plans reject, by setting and load, a stream a seed.
+
+        Those that are known are not computed again, those that are computed become known.
+        """
         streams = {
             (setting, load, seed): Stream.of(
                 self.family, load, seed, {"horizon": horizon, **self.parameters(setting)}
@@ -65,10 +68,10 @@ class Experiment:
             for load in self.loads
             for seed in range(seeds)
         }
-        asked = list(dict.fromkeys(streams.values()))
-        found = {one.stream: one for one in spread(bracket, asked, processes)} if asked else {}
+        asked = [stream for stream in dict.fromkeys(streams.values()) if stream not in known]
+        known |= {one.stream: one for one in spread(bracket, asked, processes)} if asked else {}
         return {
-            (setting, load): [found[streams[setting, load, seed]] for seed in range(seeds)]
+            (setting, load): [known[streams[setting, load, seed]] for seed in range(seeds)]
             for setting in self.settings
             for load in self.loads
         }

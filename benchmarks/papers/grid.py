@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -28,8 +27,6 @@ from benchmarks.papers.pictures import picture
 from dlopt.plotting.curves import Curve, Spot
 from dlopt.simulation.grid import Credibility, variant
 from dlopt.simulation.grid.sweep import Case, read_rows, sweep
-
-_HERE = Path(__file__).parent
 
 _LABELS = {
     "met_ratio": "deadlines met",
@@ -165,29 +162,9 @@ def _cell(results: Results, test: Test, name: str, figure: str) -> str:
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.papers.grid", description=main.__doc__
-    )
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="20 LANs, few values, two seeds")
-    size.add_argument("--full", action="store_true", help="the thesis' size (this is the default)")
-    parser.add_argument(
-        "--only",
-        metavar="FIGURE,...",
-        type=lambda names: arguments.chosen(names, FIGURES),
-        default=FIGURES,
-        help=", ".join(FIGURES),
-    )
-    parser.add_argument("--seeds", type=int)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--rows", type=Path, help="keep rows here, and go on from those there")
-    parser.add_argument(
-        "--stored", action="store_true", help="simulate nothing: judge and draw what is in --rows"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=_HERE / "figures", help="folder of the pictures"
-    )
-    wanted = parser.parse_args()
+    parser = arguments.parser("grid", main.__doc__, FIGURES, rows=True, stored=True)
+    wanted = arguments.given(parser)
+    figures = wanted.only or FIGURES
     scale = QUICK if wanted.quick else FULL
     scale = replace(scale, seeds=wanted.seeds or scale.seeds)
     begun = time.perf_counter()
@@ -196,7 +173,7 @@ def main() -> int:
         spent = time.perf_counter() - begun
         print(f"\r{done} of {total}, {spent:.0f} s", end="", file=sys.stderr, flush=True)
 
-    wished = cases(scale, VARIANTS, wanted.only)
+    wished = cases(scale, VARIANTS, figures)
     if wanted.stored:
         known = {replace(case, seed=0) for case in wished}
         rows = tuple(row for row in read_rows(wanted.rows) if replace(row.case, seed=0) in known)
@@ -205,10 +182,10 @@ def main() -> int:
         print(file=sys.stderr)
     results = Results(scale, rows)
     print(f"{len(rows)} simulations, {sum(float(row.seconds) for row in rows):.0f} s\n")
-    draw(results, VARIANTS, wanted.out, wanted.only)
+    draw(results, VARIANTS, wanted.out, figures)
     print(f"| figure | claim | {' | '.join(VARIANTS)} |\n|---|---|{'---|' * len(VARIANTS)}")
     for figure, words, test in CLAIMS:
-        if figure not in wanted.only:
+        if figure not in figures:
             continue
         cells = [_cell(results, test, name, figure) for name in VARIANTS]
         print(f"| {figure} | {words} | {' | '.join(cells)} |")
