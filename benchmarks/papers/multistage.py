@@ -8,18 +8,21 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
 from statistics import mean
 
 from benchmarks.papers import arguments
 from benchmarks.papers.pictures import picture
+from dlopt import solve
 from dlopt.generation.multistage import mamat5
 from dlopt.heuristics.multistage.methods import decided
 from dlopt.plotting.curves import Curve, Panel, Spot
-from dlopt.problems.multistage import objective
+from dlopt.problems.multistage import Instance, objective
+from dlopt.result import Limits
 from dlopt.simulation.many import Estimate, estimate
+from dlopt.simulation.processes import spread
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.8, 1.0)
@@ -31,26 +34,70 @@ Point = tuple[float, float, float]
 """Share of reservations, advance in mean intervals, system load."""
 
 
-def run(job: tuple[Point, int, float]) -> tuple[Point, tuple[float, ...]]:
-    """Simulate one stream, and return what came of it."""
-    (share, advance, load), seed, horizon = job
-    instance = mamat5(system_load=load, fraction=share, advance=advance, horizon=horizon, seed=seed)
-    plan = decided("multi-stage", instance).plan()
-    return job[0], tuple(float(objective(instance, plan, name)) for name in _MEASURES)
+BY_ADVANCE = {"5.17": 0.3, "5.18": 0.5}
+"""Shares of reservations in the figures whose curves differ by when these are asked for."""
+EXTREMES = (SHARES[0], SHARES[-1])
+"""Shares that bounds are drawn for."""
+_SECONDS = 600.0
+"""Limit of a bound, far above what its linear program takes: at a limit it would say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Tasks and reservations of one seed; a bound on all plans of them, or what they become."""
+
+    point: Point
+    seed: int
+    horizon: float
+    bound: bool = False
+
+    def drawn(self) -> Instance:
+        """Return its instance."""
+        share, advance, load = self.point
+        return mamat5(
+            system_load=load,
+            fraction=share,
+            advance=advance,
+            horizon=self.horizon,
+            seed=self.seed,
+        )
+
+    def measured(self) -> tuple[Stream, tuple[float, ...]]:
+        """Return the measures of its plan, or the least reject ratio of any plan."""
+        instance = self.drawn()
+        if self.bound:
+            limits = Limits(time_s=_SECONDS, threads=1)
+            found = solve(
+                instance, "bound-fluid", objective="reject-ratio", limits=limits, relax="yes"
+            )
+            return self, (float(found.bound or 0),)
+        plan = decided("multi-stage", instance).plan()
+        return self, tuple(float(objective(instance, plan, name)) for name in _MEASURES)
 
 
 class Results:
     """What all streams gave that some figures need."""
 
     def __init__(
-        self, figures: Collection[str], seeds: int, horizon: float, processes: int | None
+        self,
+        figures: Collection[str],
+        seeds: int,
+        horizon: float,
+        processes: int,
+        proofs: int = 0,
     ) -> None:
-        points = {point for figure in figures for point in needed(figure)}
-        jobs = [(point, seed, horizon) for point in sorted(points) for seed in range(seeds)]
+        points = sorted({point for figure in figures for point in needed(figure)})
+        bounded = sorted({point for figure in figures for point in bounded_points(figure)})
+        streams = [Stream(point, seed, horizon) for point in points for seed in range(seeds)]
+        streams += [Stream(p, seed, horizon, True) for p in bounded for seed in range(proofs)]
+        values = dict(spread(Stream.measured, streams, processes))
         self.found: dict[Point, list[tuple[float, ...]]] = {point: [] for point in points}
-        with ProcessPoolExecutor(processes) as pool:
-            for point, values in pool.map(run, jobs, chunksize=4):
-                self.found[point].append(values)
+        self.bounds: dict[Point, list[float]] = {point: [] for point in bounded}
+        for stream in streams:  # seed by seed
+            if stream.bound:
+                self.bounds[stream.point].append(values[stream][0])
+            else:
+                self.found[stream.point].append(values[stream])
 
     def mean(self, share: float, advance: float, load: float, measure: int = 0) -> float:
         """Return the mean of a measure over the seeds."""
@@ -79,6 +126,12 @@ class Results:
             spots.append(Spot(load, *estimate(values)))
         return Curve(label, tuple(spots))
 
+    def bound(self, label: str, share: float) -> list[Curve]:
+        """Return what no plan rejects less than, as a curve; none if it is unknown."""
+        found = {load: self.bounds.get((share, 0.0, load)) for load in LOADS}
+        spots = tuple(Spot(load, *estimate(ones)) for load, ones in found.items() if ones)
+        return [Curve(label, spots)] if spots else []
+
     def gaps(self, share: float, other: float, advance: float, measure: int = 0) -> list[float]:
         """Return by how many points one share is above another, load by load."""
         return [
@@ -89,10 +142,16 @@ class Results:
 
 def needed(figure: str) -> Iterator[Point]:
     """Yield the points of a figure."""
-    if figure in ("5.17", "5.18"):
-        yield from product((0.3 if figure == "5.17" else 0.5,), ADVANCES, LOADS)
+    if figure in BY_ADVANCE:
+        yield from product((BY_ADVANCE[figure],), ADVANCES, LOADS)
     else:
         yield from product(SHARES, (0.0 if figure in ("5.13", "5.14") else 1.0,), LOADS)
+
+
+def bounded_points(figure: str) -> Iterator[Point]:
+    """Yield streams that bounds of a figure are of: when reservations are asked for, none sees."""
+    shares = (BY_ADVANCE[figure],) if figure in BY_ADVANCE else EXTREMES
+    yield from product(shares, (0.0,), LOADS)
 
 
 def over_seeds(by_load: Sequence[Sequence[float]]) -> Estimate:
@@ -113,8 +172,8 @@ def claims(results: Results, figures: Collection[str]) -> Iterator[tuple[str, st
         "5.14": lambda: _at_once(results, "5.14"),
         "5.15": lambda: _one_before(results, "5.15"),
         "5.16": lambda: _one_before(results, "5.16"),
-        "5.17": lambda: _earlier(results, "5.17", 0.3),
-        "5.18": lambda: _earlier(results, "5.18", 0.5),
+        "5.17": lambda: _earlier(results, "5.17"),
+        "5.18": lambda: _earlier(results, "5.18"),
     }
     for figure, rows in by_figure.items():
         if figure in figures:
@@ -156,7 +215,8 @@ def _one_before(results: Results, figure: str) -> Iterator[tuple[str, str, str]]
         yield figure, words, _word(sum(x >= 5 for x in far), len(far), text)
 
 
-def _earlier(results: Results, figure: str, share: float) -> Iterator[tuple[str, str, str]]:
+def _earlier(results: Results, figure: str) -> Iterator[tuple[str, str, str]]:
+    share = BY_ADVANCE[figure]
     by_advance = [
         [100 * results.mean(share, advance, load) for load in LOADS] for advance in ADVANCES
     ]
@@ -192,16 +252,22 @@ def draw(results: Results, figures: Collection[str], folder: Path, note: str) ->
             (name, tuple(results.curve(f"{s:.0%} reserved", s, advance, m) for s in SHARES))
             for m, name in enumerate(("reject ratio", "utilization"))
         ]
+        bounds = [results.bound(f"bound, {share:.0%} reserved", share) for share in EXTREMES]
+        panels[0] = (panels[0][0], (*panels[0][1], *(curve for ones in bounds for curve in ones)))
         title = f"Mamat 2011, figures {'-'.join(pair)}: asked for {before(advance)}"
         path = folder / f"fig-{'-'.join(pair)}.svg"
         picture(panels, path, title=title, note=note, axis="system load")
-    if {"5.17", "5.18"} <= set(figures):
+    shares = [share for figure, share in BY_ADVANCE.items() if figure in figures]
+    if shares:
         panels = [
             (
                 f"reject ratio, {share:.0%} reserved",
-                tuple(results.curve(before(a), share, a, 0) for a in ADVANCES),
+                (
+                    *(results.curve(before(a), share, a, 0) for a in ADVANCES),
+                    *results.bound("bound on all plans", share),
+                ),
             )
-            for share in (0.3, 0.5)
+            for share in shares
         ]
         title = "Mamat 2011, figures 5.17 and 5.18: when reservations are asked for"
         path = folder / "fig-5.17-5.18.svg"
@@ -212,14 +278,20 @@ def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
     parser = arguments.parser("multistage", main.__doc__, FIGURES)
     parser.add_argument("--shorter", type=float, help="divide the paper's simulated time by this")
+    parser.add_argument(
+        "--proofs", type=int, help="seeds with bounds on all plans: 1, --quick none"
+    )
     wanted = parser.parse_args()
+    proofs = int(arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
     figures = wanted.only or FIGURES
     seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
     horizon = 10_000_000 / (wanted.shorter or arguments.size(wanted, 10, 5, 1))
     begun = time.perf_counter()
-    results = Results(figures, seeds, horizon, wanted.processes)
+    results = Results(figures, seeds, horizon, wanted.processes, proofs)
     wanted.out.mkdir(parents=True, exist_ok=True)
     note = f"{seeds} seeds, time 0 to {horizon:g}, bars: 95 % confidence"
+    if proofs:
+        note += f"; bounds on all plans: {proofs} of them"
     draw(results, figures, wanted.out, note)
     print("| figure | claim | ours |\n|---|---|---|")
     for row in claims(results, figures):
