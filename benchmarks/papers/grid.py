@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.papers import arguments
+from benchmarks.papers.grid_bounds import Bounds, bound, common
 from benchmarks.papers.grid_claims import (
     CLAIMS,
     FULL,
@@ -27,6 +28,7 @@ from benchmarks.papers.pictures import picture
 from dlopt.plotting.curves import Curve, Spot
 from dlopt.simulation.grid import Credibility, variant
 from dlopt.simulation.grid.sweep import Case, read_rows, sweep
+from dlopt.simulation.processes import spread
 
 _LABELS = {
     "met_ratio": "deadlines met",
@@ -59,6 +61,28 @@ def cases(scale: Scale, names: Iterable[str], figures: Iterable[str] = FIGURES) 
     ]
 
 
+def ends(parameter: str) -> dict[str, float]:
+    """Return the values of a parameter that bounds are drawn for, by what they are called."""
+    values = PHASES[parameter]
+    if parameter == "failure_rate":
+        return {"bound": values[0]}  # it is the same for all
+    return {f"bound, {parameter} {value:g}": value for value in (values[0], values[-1])}
+
+
+def bounded(scale: Scale, proofs: int, figures: Iterable[str] = FIGURES) -> list[Case]:
+    """Return the cases that bounds are drawn for."""
+    found = [
+        scale.case(VARIANTS[0], **{parameter: value})
+        for pair, parameter in _PHASES.items()
+        if pair[0] in figures
+        for value in ends(parameter).values()
+    ]
+    if "13" in figures:
+        found += flat_cases(scale, VARIANTS[0])
+    cases = dict.fromkeys(common(case) for case in found)
+    return [replace(case, seed=seed) for case in cases for seed in range(proofs)]
+
+
 def credibility() -> None:
     """Print what both rules learn of LANs whose estimates are too short."""
     print("\n| actual / estimate | Eq. 3 as printed learns | uncorrected |\n|---|---|---|")
@@ -76,7 +100,11 @@ def credibility() -> None:
 
 
 def draw(
-    results: Results, names: Sequence[str], folder: Path, figures: Iterable[str] = FIGURES
+    results: Results,
+    bounds: Bounds,
+    names: Sequence[str],
+    folder: Path,
+    figures: Iterable[str] = FIGURES,
 ) -> None:
     """Draw figures 7 to 13, or some: deadlines and response, then traffic; a panel a variant."""
     scale = results.scale
@@ -93,17 +121,23 @@ def draw(
             panels = [
                 (
                     f"{_LABELS[measure]}, {name}",
-                    _drawn(
-                        _curve(
-                            results,
-                            measure,
-                            f"{parameter.replace('_', ' ')} {value:g}",
-                            [
-                                scale.case(name, queue_size=size, **{parameter: value})
-                                for size in scale.sizes
-                            ],
-                        )
-                        for value in scale.of(values)
+                    (
+                        *_drawn(
+                            _curve(
+                                results,
+                                measure,
+                                f"{parameter.replace('_', ' ')} {value:g}",
+                                _by_size(scale, name, parameter, value),
+                            )
+                            for value in scale.of(values)
+                        ),
+                        *(
+                            curve
+                            for label, value in ends(parameter).items()
+                            for curve in bounds.curve(
+                                label, measure, _by_size(scale, name, parameter, value)
+                            )
+                        ),
                     ),
                 )
                 for name in names
@@ -120,20 +154,27 @@ def draw(
         return
     found = flat_cases(scale, names[0])
     half = len(found) // 2
+    halves = {"one LAN": found[:half], f"{scale.lans} LANs": found[half:]}
     panels = [
         (
             _LABELS[measure],
-            _drawn(
-                (
-                    _curve(results, measure, "one LAN", found[:half]),
-                    _curve(results, measure, f"{scale.lans} LANs", found[half:]),
-                )
+            (
+                *_drawn(_curve(results, measure, name, some) for name, some in halves.items()),
+                *(
+                    curve
+                    for name, some in halves.items()
+                    for curve in bounds.curve(f"bound, {name}", measure, some)
+                ),
             ),
         )
         for measure in ("met_ratio", "response")
     ]
     path = folder / "chen-fig-13.svg"
     picture(panels, path, title="Chen 2001, figure 13", note=note, axis="SWQ")
+
+
+def _by_size(scale: Scale, name: str, parameter: str, value: float) -> list[Case]:
+    return [scale.case(name, queue_size=size, **{parameter: value}) for size in scale.sizes]
 
 
 def _curve(results: Results, measure: str, name: str, of: Sequence[Case]) -> Curve:
@@ -163,7 +204,9 @@ def _cell(results: Results, test: Test, name: str, figure: str) -> str:
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
     parser = arguments.parser("grid", main.__doc__, FIGURES, rows=True, stored=True)
+    parser.add_argument("--proofs", type=int, help="seeds with bounds: 1, --quick none")
     wanted = arguments.given(parser)
+    proofs = int(arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
     figures = wanted.only or FIGURES
     scale = QUICK if wanted.quick else FULL
     scale = replace(scale, seeds=wanted.seeds or scale.seeds)
@@ -182,7 +225,9 @@ def main() -> int:
         print(file=sys.stderr)
     results = Results(scale, rows)
     print(f"{len(rows)} simulations, {sum(float(row.seconds) for row in rows):.0f} s\n")
-    draw(results, VARIANTS, wanted.out, figures)
+    asked = bounded(scale, proofs, figures)
+    bounds = Bounds(spread(bound, asked, wanted.processes) if asked else ())
+    draw(results, bounds, VARIANTS, wanted.out, figures)
     print(f"| figure | claim | {' | '.join(VARIANTS)} |\n|---|---|{'---|' * len(VARIANTS)}")
     for figure, words, test in CLAIMS:
         if figure not in figures:

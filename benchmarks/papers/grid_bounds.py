@@ -1,0 +1,144 @@
+"""What no scheduler of a grid does better than, with or without failures, whatever it knows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from heapq import heappop, heappush
+from statistics import mean
+
+import networkx as nx
+
+from dlopt import solve
+from dlopt.arithmetic import exact
+from dlopt.plotting.curves import Curve, Spot
+from dlopt.problems import admission
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.dag import Graph
+from dlopt.result import Limits
+from dlopt.simulation.grid.sweep import Case
+from dlopt.simulation.grid.topology import Built
+from dlopt.simulation.many import estimate
+
+_SECONDS = 600.0
+"""Limit of a linear program, far above what it takes: at a limit it would say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """No more deadlines are met, and no shorter is the mean response, in seconds."""
+
+    case: Case
+    met_ratio: float
+    response: float
+
+
+class Bounds:
+    """What is known of cases: their policies, queues, failures and seeds do not matter."""
+
+    def __init__(self, found: Iterable[Bound] = ()) -> None:
+        self._found: dict[Case, list[Bound]] = defaultdict(list)
+        for one in found:
+            self._found[common(one.case)].append(one)
+
+    def curve(self, name: str, measure: str, cases: Iterable[Case]) -> list[Curve]:
+        """Return the bounds of a measure over the sizes of the queue; none if there are none."""
+        spots = tuple(
+            Spot(case.queue_size, *estimate([getattr(one, measure) for one in ones]))
+            for case in cases
+            if measure in MEASURES and (ones := self._found.get(common(case)))
+        )
+        return [Curve(name, spots)] if spots else []
+
+
+MEASURES = ("met_ratio", "response")
+
+
+def common(case: Case) -> Case:
+    """Return the case that has the same bounds, with seed 0."""
+    usual = Case()
+    return replace(
+        case,
+        variant=usual.variant,
+        queue_size=usual.queue_size,
+        bidders=usual.bidders,
+        failure_rate=0,
+        seed=0,
+    )
+
+
+def bound(case: Case) -> Bound:
+    """Return bounds for a case in which nothing runs faster than estimated.
+
+    The machines are one that has the power of all, nothing is sent, and tasks may be interrupted.
+    Which deadlines it meets is relaxed to a linear program; its mean response is least if what
+    is left of a task decides (Schrage, Operations Research 16, 1968). Besides, a task alone takes
+    its longest path on the fastest machine of a LAN, and all its work on all of them.
+    """
+    built = case.built
+    graphs = list(case.workload.graphs(len(built.network.lans), case.seed))
+    works = [sum(exact(task.work) for task in graph.tasks) for graph in graphs]
+    power = sum((exact(machine.power) for machine in built.machines), Fraction(0))
+    alone = mean(_alone(built, graphs, works))
+    arrivals = [float(graph.arrival) for graph in graphs]
+    times = [float(work / power) for work in works]
+    response = max(alone, _shortest_first(arrivals, times))
+    return Bound(case, _most_met(graphs, works, power), response)
+
+
+def _alone(built: Built, graphs: Sequence[Graph], works: Sequence[Fraction]) -> list[float]:
+    """Return how long each task takes at least in the best LAN for it, with nothing else there."""
+    powers: dict[int, list[float]] = defaultdict(list)
+    for machine in built.machines:
+        powers[machine.lan or 0].append(float(machine.power))
+    kinds = {(max(some), sum(some)) for some in powers.values()}
+    paths = [_longest_path(graph) for graph in graphs]
+    return [
+        min(max(path / fastest, float(work) / whole) for fastest, whole in kinds)
+        for path, work in zip(paths, works, strict=True)
+    ]
+
+
+def _longest_path(graph: Graph) -> float:
+    works = [float(task.work) for task in graph.tasks]
+    ways = nx.DiGraph()
+    ways.add_weighted_edges_from((i, "end", work) for i, work in enumerate(works))
+    ways.add_weighted_edges_from((e.source, e.target, works[e.source]) for e in graph.edges)
+    return float(nx.dag_longest_path_length(ways))
+
+
+def _shortest_first(arrivals: Sequence[float], times: Sequence[float]) -> float:
+    """Return the mean response on one machine that always runs what will end first."""
+    left: list[float] = []
+    now = total = 0.0
+    for arrival, time in sorted(zip(arrivals, times, strict=True)):
+        while left and now + left[0] <= arrival:
+            now += heappop(left)
+            total += now
+        if left:
+            heappush(left, heappop(left) - (arrival - now))
+        now = arrival
+        heappush(left, time)
+    while left:
+        now += heappop(left)
+        total += now
+    return (total - sum(arrivals)) / len(arrivals)
+
+
+def _most_met(graphs: Sequence[Graph], works: Sequence[Fraction], power: Fraction) -> float:
+    tasks = tuple(
+        admission.Task(graph.id, graph.arrival, work, graph.absolute_deadline - graph.arrival)
+        for graph, work in zip(graphs, works, strict=True)
+        if graph.absolute_deadline is not None
+    )
+    found = solve(
+        admission.Instance(Cluster(1, 0, 1 / power), tasks),
+        "bound-fluid",
+        objective="accepted",
+        limits=Limits(time_s=_SECONDS, threads=1),
+        relax="yes",
+    )
+    most = len(tasks) if found.bound is None else float(found.bound)
+    return (most + len(graphs) - len(tasks)) / len(graphs)
