@@ -28,7 +28,7 @@ _SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """No more deadlines are met, and no shorter is the mean response, in seconds."""
+    """No more deadlines are met, and no shorter is the mean response, in seconds, of all tasks."""
 
     case: Case
     met_ratio: float

@@ -12,7 +12,8 @@ from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.recreating import Aim, Recreation
 from dlopt.models.coreservation.worth import Held, key_of
 
-_STEPS = 1 << 60
+_STEPS = 100_000
+"""A request: so many find nothing more."""
 
 
 def available() -> bool:
@@ -49,7 +50,7 @@ class Chains:
 
     def _run(self, held: Held, seed: int) -> dict[int, tuple[int, int]]:
         search = Recreation(self.case, held, seed, fast=True)
-        return search.run(_STEPS, self.stop, self._aim)
+        return search.run(_STEPS * len(self.case.wishes), self.stop, self._aim)
 
     def best(self, enough: Sequence[Fraction] = ()) -> dict[int, tuple[int, int]]:
         """Wait for all, and return the best plan; nothing if none has one.
