@@ -104,7 +104,8 @@ def test_chains_return_the_best_of_their_plans(monkeypatch) -> None:
     found = side.best()
     side.end()
     assert fits(case, found)
-    alone = [Recreation(case, {}, seed, fast=True).run(500) for seed in (0, 1)]
+    steps = 500 * len(case.wishes)
+    alone = [Recreation(case, {}, seed, fast=True).run(steps) for seed in (0, 1)]
     assert found == max(alone, key=lambda held: key_of(case, held))
 
 
