@@ -75,7 +75,8 @@ def test_a_module_is_asked_for_its_part_or_for_all():
     everything = [entry for entry in entries() if entry.module == "admission"]
     assert "--only" not in papers.command("admission", everything, "full", Path("out"), 1)
     words = papers.command("bag", papers.named("liu:7"), "full", Path(), 1)
-    assert words[2:7] == ["benchmarks.papers.bag", "--full", "--only", "7", "--out"]
+    assert words[2:6] == ["benchmarks.papers.bag", "--full", "--only", "7"]
+    assert words[6:] == ["--out", ".", "--processes", "1"]
     words = papers.command("coreservation", papers.named("min:5.9"), "full", Path(), 1)
     assert words[words.index("--only") + 1] == "5.9,5.9 at once"
 

@@ -20,13 +20,13 @@ def test_bounds_are_below_the_curves_and_drawn(tmp_path: Path):
 
 
 def test_bounds_do_not_see_when_reservations_are_asked_for():
-    _, at_once = Stream((0.5, 0.0, 1.0), 0, HORIZON, bound=True).measured()
-    _, before = Stream((0.5, 10.0, 1.0), 0, HORIZON, bound=True).measured()
+    _, at_once = Stream((0.5, 0.0, 1.0), 0, HORIZON).bounded()
+    _, before = Stream((0.5, 10.0, 1.0), 0, HORIZON).bounded()
     assert at_once == before
 
 
 def test_without_proofs_there_are_no_bounds(tmp_path: Path):
-    results = Results(("5.13",), 1, HORIZON, 1)
+    results = Results(("5.13",), 1, HORIZON, 1, proofs=0)
     assert results.bound("bound", 0.0) == []
     multistage.draw(results, ("5.13",), tmp_path, "note")
     assert "bound" not in (tmp_path / "fig-5.13-5.14.csv").read_text()

@@ -210,7 +210,7 @@ def rows_of(
     scale: str,
     done: Iterable[Row],
     keep: Callable[[Row], None],
-    processes: int = 1,
+    processes: int,
 ) -> list[Row]:
     """Return all rows, those that are done as they are; seed by seed, so that any stop is fair."""
     found = {row.key: row for row in done}

@@ -9,22 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from inspect import signature
 from typing import Any
 
-import dlopt
+from benchmarks.papers.fluid import fluid_bound
 from dlopt.generation.stream import Workload
 from dlopt.generation.workloads import WORKLOADS
-from dlopt.result import Limits
 from dlopt.simulation import simulate
 
 PLANNERS = ("edf-opr-mn", "edf-iit-2", "mwf-opr-mn")
 """They take turns; the best of their plans counts."""
 SHARES = tuple(number / 20 for number in range(20, 9, -1))
 """Of the tasks that are shown, the smaller ones."""
-_SECONDS = 600.0
-"""Limit of a bound, far above what its linear program takes: at a limit it would say nothing."""
 _FINEST = 150
 """Groups of less than one in so many tasks are not taken apart."""
 
@@ -67,15 +63,8 @@ def bracket(stream: Stream) -> Bracket:
     count, found = len(workload), most(workload)
     if found == count:
         return Bracket(stream, count, 0.0, 0.0)
-    result = dlopt.solve(
-        workload.instance(),
-        "bound-fluid",
-        objective="accepted",
-        limits=Limits(time_s=_SECONDS, threads=1),
-        relax="yes",
-    )
-    bound = result.bound if isinstance(result.bound, int | float | Fraction) else count
-    return Bracket(stream, count, float(1 - bound / count), 1 - found / count)
+    bound = fluid_bound(workload.instance(), "accepted", count)
+    return Bracket(stream, count, 1 - bound / count, 1 - found / count)
 
 
 def most(workload: Workload) -> int:

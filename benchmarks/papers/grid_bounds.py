@@ -11,19 +11,15 @@ from statistics import mean
 
 import networkx as nx
 
-from dlopt import solve
+from benchmarks.papers.fluid import fluid_bound
 from dlopt.arithmetic import exact
 from dlopt.plotting.curves import Curve, Spot
 from dlopt.problems import admission
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.dag import Graph
-from dlopt.result import Limits
 from dlopt.simulation.grid.sweep import Case
 from dlopt.simulation.grid.topology import Built
 from dlopt.simulation.many import estimate
-
-_SECONDS = 600.0
-"""Limit of a linear program, far above what it takes: at a limit it would say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +129,6 @@ def _most_met(graphs: Sequence[Graph], works: Sequence[Fraction], power: Fractio
         for graph, work in zip(graphs, works, strict=True)
         if graph.absolute_deadline is not None
     )
-    found = solve(
-        admission.Instance(Cluster(1, 0, 1 / power), tasks),
-        "bound-fluid",
-        objective="accepted",
-        limits=Limits(time_s=_SECONDS, threads=1),
-        relax="yes",
-    )
-    most = len(tasks) if found.bound is None else float(found.bound)
+    instance = admission.Instance(Cluster(1, 0, 1 / power), tasks)
+    most = fluid_bound(instance, "accepted", len(tasks))
     return (most + len(graphs) - len(tasks)) / len(graphs)

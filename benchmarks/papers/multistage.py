@@ -14,13 +14,12 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.papers import arguments
+from benchmarks.papers.fluid import fluid_bound
 from benchmarks.papers.pictures import picture
-from dlopt import solve
 from dlopt.generation.multistage import mamat5
 from dlopt.heuristics.multistage.methods import decided
 from dlopt.plotting.curves import Curve, Panel, Spot
 from dlopt.problems.multistage import Instance, objective
-from dlopt.result import Limits
 from dlopt.simulation.many import Estimate, estimate
 from dlopt.simulation.processes import spread
 
@@ -33,23 +32,19 @@ FIGURES = ("5.13", "5.14", "5.15", "5.16", "5.17", "5.18")
 Point = tuple[float, float, float]
 """Share of reservations, advance in mean intervals, system load."""
 
-
 BY_ADVANCE = {"5.17": 0.3, "5.18": 0.5}
 """Shares of reservations in the figures whose curves differ by when these are asked for."""
 EXTREMES = (SHARES[0], SHARES[-1])
 """Shares that bounds are drawn for."""
-_SECONDS = 600.0
-"""Limit of a bound, far above what its linear program takes: at a limit it would say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Tasks and reservations of one seed; a bound on all plans of them, or what they become."""
+    """Tasks and reservations of one seed."""
 
     point: Point
     seed: int
     horizon: float
-    bound: bool = False
 
     def drawn(self) -> Instance:
         """Return its instance."""
@@ -63,16 +58,14 @@ class Stream:
         )
 
     def measured(self) -> tuple[Stream, tuple[float, ...]]:
-        """Return the measures of its plan, or the least reject ratio of any plan."""
+        """Return the stream, and the measures of its plan."""
         instance = self.drawn()
-        if self.bound:
-            limits = Limits(time_s=_SECONDS, threads=1)
-            found = solve(
-                instance, "bound-fluid", objective="reject-ratio", limits=limits, relax="yes"
-            )
-            return self, (float(found.bound or 0),)
         plan = decided("multi-stage", instance).plan()
         return self, tuple(float(objective(instance, plan, name)) for name in _MEASURES)
+
+    def bounded(self) -> tuple[Stream, float]:
+        """Return the stream, and a reject ratio that no plan is below."""
+        return self, fluid_bound(self.drawn(), "reject-ratio", 0.0)
 
 
 class Results:
@@ -84,20 +77,20 @@ class Results:
         seeds: int,
         horizon: float,
         processes: int,
-        proofs: int = 0,
+        proofs: int,
     ) -> None:
         points = sorted({point for figure in figures for point in needed(figure)})
         bounded = sorted({point for figure in figures for point in bounded_points(figure)})
         streams = [Stream(point, seed, horizon) for point in points for seed in range(seeds)]
-        streams += [Stream(p, seed, horizon, True) for p in bounded for seed in range(proofs)]
+        proven = [Stream(point, seed, horizon) for point in bounded for seed in range(proofs)]
         values = dict(spread(Stream.measured, streams, processes))
+        bounds = dict(spread(Stream.bounded, proven, processes)) if proven else {}
         self.found: dict[Point, list[tuple[float, ...]]] = {point: [] for point in points}
         self.bounds: dict[Point, list[float]] = {point: [] for point in bounded}
         for stream in streams:  # seed by seed
-            if stream.bound:
-                self.bounds[stream.point].append(values[stream][0])
-            else:
-                self.found[stream.point].append(values[stream])
+            self.found[stream.point].append(values[stream])
+        for stream in proven:
+            self.bounds[stream.point].append(bounds[stream])
 
     def mean(self, share: float, advance: float, load: float, measure: int = 0) -> float:
         """Return the mean of a measure over the seeds."""

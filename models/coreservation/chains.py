@@ -13,7 +13,7 @@ from dlopt.models.coreservation.recreating import Aim, Recreation
 from dlopt.models.coreservation.worth import Held, key_of
 
 _STEPS = 100_000
-"""A request: so many find nothing more."""
+"""A request, at the most: few requests need no more, however much time there is."""
 
 
 def available() -> bool:
