@@ -41,6 +41,22 @@ def test_a_light_load_is_bounded_by_paths():
     assert light.response == bound(replace(SMALL, interval=10**7)).response
 
 
+def test_a_task_alone_takes_its_path_or_its_share():
+    case = replace(SMALL, topology="flat", lans=1, nodes=3, interval=10**6)
+    powers = [float(machine.power) for machine in case.built.machines]
+    graphs = case.workload.graphs(1, case.seed)
+    alone = [
+        max(_longest_path(g) / max(powers), float(sum(task.work for task in g.tasks)) / sum(powers))
+        for g in graphs
+    ]
+    assert bound(case).response == pytest.approx(sum(alone) / len(alone))
+
+
+def test_what_does_not_matter_to_bounds():
+    other = replace(SMALL, variant="literal", queue_size=7, bidders=0, failure_rate=0.1, seed=3)
+    assert common(other) == common(SMALL) != common(replace(SMALL, interval=999))
+
+
 def test_bounds_are_drawn(tmp_path: Path):
     scale = Scale(2, (1, 2), 1, ends=True)
     figures = ("9", "11", "13")
