@@ -24,6 +24,8 @@ __all__ = ["Comparison", "RefutedAnswerError", "Row", "check", "compare", "solve
 
 _NO_TIME = 1e-6
 """Seconds that an exact method is given when its hints took all: it hands back the hint."""
+_HINT = 1 / 40
+"""Of the time, for a heuristic that tries plans until it is up."""
 
 
 def solve(
@@ -47,7 +49,8 @@ def solve(
     objective : str, optional
         By default the problem's own, or the only one that the method knows.
     limits : Limits, optional
-        The heuristics that give an exact method its hint spend of the same time.
+        The heuristics that give an exact method its hint spend of the same time, one that tries
+        plans until time is up a fortieth of it.
     hint : Solution, optional
         A plan for exact methods to start from. By default the best of the problem's heuristics.
     seed : int, default 0
@@ -274,7 +277,7 @@ def _hint(instance: Header, goal: Objective, limits: Limits) -> Any:
         if left.time_s == _NO_TIME or entry.reason_against(instance, goal.name) is not None:
             continue
         try:
-            found = solve(instance, name, objective=goal.name, limits=left)
+            found = solve(instance, name, objective=goal.name, limits=_brief(left))
         except DloptError:
             continue  # a hint is only a help
         if found.status is Status.OPTIMAL:
@@ -292,6 +295,12 @@ def _left(limits: Limits, begun: float) -> Limits:
         return limits
     left = limits.time_s - (time.perf_counter() - begun)
     return replace(limits, time_s=max(left, _NO_TIME))
+
+
+def _brief(limits: Limits) -> Limits:
+    """Return the limits with the share of the time that a hint may take."""
+    share = None if limits.time_s is None else limits.time_s * _HINT
+    return replace(limits, time_s=share)
 
 
 def _valid(instance: Header, hint: Any) -> Any:

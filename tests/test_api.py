@@ -148,7 +148,7 @@ def test_hints_and_exact_method_share_the_time(monkeypatch: pytest.MonkeyPatch) 
     slow("equal-finish", 4)
     slow("exact", 0)
     solve(THREE, limits=Limits(time_s=10))
-    assert given_limits == {"edf-iit-2": 10, "equal-finish": 7, "exact": 3}
+    assert given_limits == pytest.approx({"edf-iit-2": 10 / 40, "equal-finish": 7 / 40, "exact": 3})
     given_limits.clear()
     solve(THREE, limits=Limits(time_s=2))  # spent by the first hint
     assert given_limits.keys() == {"edf-iit-2", "exact"} and given_limits["exact"] <= 1e-6

@@ -65,6 +65,7 @@ class Knapsacks:
         rows = group.alone.crowds()
         rooms = rows[0].free[0], rows[-1].free[0]
         self.rooms = min(rooms), *rooms
+        self.padded: dict[int, tuple[Any, Any]] = {}  # by size: to make the windows takes long
         inside = [{group.jobs[q] for q in row.jobs} for row in (rows[0], rows[-1])]
         both = inside[0] & inside[1]
         self.own = tuple(
@@ -72,6 +73,7 @@ class Knapsacks:
             for kind in (both, inside[0] - both, inside[1] - both)
         )
         self.worths = {i: self._worth(patterns, i) for jobs in self.own for i in jobs}
+        self.ends = {i: (case.jobs[i].least, case.jobs[i].pieces[-1].high) for i in self.worths}
         self.place = {i: (k, q) for k, jobs in enumerate(self.own) for q, i in enumerate(jobs)}
         self.partners: dict[int, list[tuple[int, bool]]] = {i: [] for i in self.worths}
         for (a, b), together in branch.pairs.items():
@@ -158,17 +160,24 @@ class Knapsacks:
         tables = [last]
         for i in reversed(jobs):
             rest = tables[-1]
-            taken = self.added(rest[::-1], values[i])[::-1]
+            taken = self.added(i, rest[::-1], values[i])[::-1]
             tables.append(taken if all_of_them else self.numpy.maximum(rest, taken))
         tables.reverse()
         return tables
 
-    def added(self, before: Any, value: Any) -> Any:
+    def added(self, i: int, before: Any, value: Any) -> Any:
         """Return what is worth most with a job in addition, by the units of a table."""
         np, size = self.numpy, len(before)
-        padded = np.concatenate([np.full(size - 1, _NONE, dtype=np.int64), before])
-        windows = np.lib.stride_tricks.sliding_window_view(padded, size)
-        return np.maximum((windows + value[:size][::-1]).max(axis=1), _NONE)
+        if size not in self.padded:
+            padded = np.full(2 * size - 1, _NONE, dtype=np.int64)
+            self.padded[size] = padded, np.lib.stride_tricks.sliding_window_view(padded, size)
+        padded, windows = self.padded[size]
+        low, high = self.ends[i]
+        some = value[low : min(high + 1, size)][::-1]
+        padded[size - 1 :] = before
+        last = size - low  # the window that ends there is `before`, later by the least share
+        sums = windows[last - len(some) : last] + some[:, None]
+        return np.maximum.reduce(sums, axis=0, initial=_NONE)
 
 
 class _Sets:
@@ -228,7 +237,7 @@ class _Sets:
         if False in may:
             yield self._reached(one.stage, one.next + 1, one.state, one.both, one.jobs)
         if True in may:
-            state = self.machine.added(one.state, self.values[i])
+            state = self.machine.added(i, one.state, self.values[i])
             yield self._reached(one.stage, one.next + 1, state, one.both, one.jobs | {i})
 
     def _turned(self, one: _Step) -> _Step:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 Terms: TypeAlias = tuple[tuple[int, Fraction], ...]
 
 _CROWDS = (1, 2, 3)
+_COPIES = 4000
+"""Pieces of parts on machines, at the most: of more the larger program takes too long to gain."""
 _FINE = 1 << 24
 """The largest weight is so many units; all weights and lines are whole numbers of them."""
 _ONE = Fraction(1)
@@ -89,8 +91,9 @@ class _Copied:
 
 
 def worth_a_row(case: Case) -> bool:
-    """Tell whether machines differ, or parts name them, in whole numbers that are not too large."""
-    return case.too_fine is None and len(groups_of(case)) > 1
+    """Tell whether machines differ, or parts name them, in not too many whole numbers."""
+    copies = sum(len(job.machines) * len(job.pieces) for job in case.jobs)
+    return case.too_fine is None and copies <= _COPIES and len(groups_of(case)) > 1
 
 
 def row_of(

@@ -228,9 +228,9 @@ def upper_bound(
         columns = range(len(case.wishes))
         return BranchAndBound(model.program(level), columns, step, model.rounding(), seed, stop)
 
-    search = searched()
+    search, first = searched(), None
     if most > 1 and len(case.wishes) > _MANY and worth_a_row(case):
-        before = search.minimum(None, 1).bound  # first, for the row may take all time
+        first = search.minimum(None, 1).bound  # before the row, which may take all time
         until = inf if limits.time_s is None else time.monotonic() + limits.time_s / 3
         row = row_of(model, level, seed, until)
         if row is not None:
@@ -238,7 +238,7 @@ def upper_bound(
             model.sides.append((None, row[1]))
             narrowed = searched()
             after = narrowed.minimum(None, 1).bound
-            if before is None or after is None or after - before > _GAIN * abs(before):
+            if first is None or after is None or after - first > _GAIN * abs(first):
                 search = narrowed
             search.release()
     constant = offset(case, level)
@@ -246,7 +246,7 @@ def upper_bound(
     found = search.minimum(aim, min(limits.work or most, most))
     if found.bound is None:
         return Bounded(None, subproblems=found.subproblems)
-    worth = constant - found.bound
+    worth = constant - (found.bound if first is None else max(first, found.bound))
     if not scale.exact:
         worth += _FINE
     point = found.point

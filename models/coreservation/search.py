@@ -29,6 +29,8 @@ _TINY, _SMALL = 12, 30
 """Requests up to which the whole program needs no neighbourhoods before it, or but a few."""
 _NODES = 20
 """Of the relaxation as an integer program: most of what it gains it gains before it branches."""
+_FRACTIONS, _WORD = (1 / 8, 1 / 20), 1 / 4
+"""Of the time, for the relaxation in fractions, less where the word of HiGHS follows; for that."""
 _BRIEF, _EFFORT = 0.05, 1.0
 """Of the program before patterns: a share of the time, or deterministic time without a limit."""
 _CARE = Fraction(1, 10**7)
@@ -182,7 +184,7 @@ class Search:
 
     def _by_word(self, level: str) -> tuple[Fraction, str]:
         """Bound a level by the same relaxation, on the word of HiGHS."""
-        limits = self.budget.left(1 / 4)
+        limits = self.budget.left(_WORD)
         limits = replace(limits, work=min(limits.work or _NODES, _NODES))
         said = pooled.said_bound(self.case, level, limits, pinned=self._pinned(), seed=self.seed)
         everything = trivial(self.case, level)
@@ -193,7 +195,7 @@ class Search:
         return bound, "machines as one, the word of HiGHS, in floats"
 
     def _by_relaxation(self, level: str) -> tuple[Fraction, str]:
-        limits = self.budget.left(1 / 8)
+        limits = self.budget.left(_FRACTIONS[len(self.case.wishes) > _SMALL])
         case, pinned = self.case, self._pinned()
         found = pooled.upper_bound(
             case, level, limits, known=self.value, pinned=pinned, seed=self.seed

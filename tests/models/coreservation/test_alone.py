@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import chain, combinations, product
 from math import inf
 
+import numpy as np
 import pytest
 
 from dlopt.backends import cpsat
@@ -65,6 +66,23 @@ def all_sets(patterns, n, branch):
         ]
         if worths:
             yield frozenset(jobs), max(worths)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_part_is_added_with_every_share_that_fits(seed) -> None:
+    patterns, _, draw = drawn(seed)
+    machine, tried = Knapsacks(patterns, 0, FREE), set()
+    for i, value in machine.worths.items():
+        for size in range(1, max(machine.rooms) + 2):
+            before = [draw.choice((alone._NONE, draw.randint(-9, 9))) for _ in range(size)]
+            found = machine.added(i, np.array(before), value)
+            for units in range(size):
+                sums = [before[units - share] + int(value[share]) for share in range(units + 1)]
+                best = max(sums)
+                possible = best > alone._NONE / 2
+                assert found[units] == best if possible else found[units] < alone._NONE / 2
+            tried.add(size <= machine.ends[i][0])
+    assert tried == {True, False}
 
 
 @pytest.mark.parametrize("seed", range(12))

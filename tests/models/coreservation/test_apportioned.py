@@ -3,9 +3,11 @@
 import random
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
+from dlopt.backends.branching import BranchAndBound
 from dlopt.backends.highs import Relaxed
 from dlopt.generation.coreservation import min5, overloaded, small
 from dlopt.models.coreservation import apportioned, pooled
@@ -14,6 +16,7 @@ from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.placing import greedy
 from dlopt.models.coreservation.pooled import PooledModel, upper_bound
 from dlopt.models.coreservation.recreating import Recreation
+from dlopt.models.coreservation.worth import trivial
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear
 from dlopt.result import Limits, Status
 from tests.oracles_coreservation import optimum
@@ -93,6 +96,31 @@ def test_machines_that_are_alike_need_no_row() -> None:
     assert not worth_a_row(
         Case.of(Instance((Machine("m", 0.7),), (Request("r", 0, 0, 1, 1, (fine,)),)))
     )
+
+
+def test_many_copies_need_no_row(monkeypatch) -> None:
+    case = Case.of(min5(requests=20, seed=2, ahead=200))
+    assert worth_a_row(case)
+    monkeypatch.setattr(apportioned, "_COPIES", 100)
+    assert not worth_a_row(case)
+
+
+def test_what_was_proven_before_a_row_that_took_all_time_is_kept(monkeypatch) -> None:
+    case = Case.of(min5(requests=20, seed=2, ahead=200))
+    searches: list[BranchAndBound] = []
+
+    class Kept(BranchAndBound):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            searches.append(self)
+
+    def slow(*_: Any) -> None:
+        searches[0].stop = 0.0
+
+    plain = upper_bound(case, "benefit", Limits(), most=1).worth
+    monkeypatch.setattr(pooled, "BranchAndBound", Kept)
+    monkeypatch.setattr(pooled, "row_of", slow)
+    assert upper_bound(case, "benefit", Limits()).worth == plain < trivial(case, "benefit")
 
 
 def test_without_an_answer_or_anything_tight_there_is_no_row(monkeypatch) -> None:
