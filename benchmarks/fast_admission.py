@@ -6,7 +6,7 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from statistics import mean, median, quantiles
+from statistics import median, quantiles
 from typing import Any
 
 from benchmarks.measure import Report, run
@@ -175,59 +175,7 @@ def growth(report: Report) -> None:
         )
 
 
-def tables_of_the_chapter(report: Report) -> None:
-    """Table 4: tables 6.2 to 6.4 and figures 6.12 to 6.16 of the chapter, beside ours."""
-    names = {
-        "as printed": (LITERAL, {}),
-        "R2": (R2, {}),
-        "HYBRID (500)": ("hybrid", {}),
-        "EDF-IIT-2": ("edf-iit-2", {}),
-        "EDF-IIT-2 straightforward": ("edf-iit-2", {"plain": True}),
-        "EDF-IIT-1": ("edf-iit-1", {}),
-    }
-    printed = {
-        (512, "as printed", 300): (0.96, 1.71),
-        (512, "as printed", 1000): (4.84, 16.25),
-        (512, "as printed", 2000): (20.46, 67.24),
-        (512, "as printed", 3000): (48.87, 157.0),
-        (512, "EDF-IIT-1", 300): (410.44, 850.01),
-        (512, "EDF-IIT-1", 1000): (1321.08, 3006.01),
-        (512, "EDF-IIT-1", 2000): (3119.76, 7536.32),
-        (512, "EDF-IIT-1", 3000): (6206.91, 31173.86),
-        (512, "EDF-IIT-2 straightforward", 300): (151.32, 349.22),
-        (512, "EDF-IIT-2 straightforward", 1000): (494.07, 1034.21),
-        (512, "EDF-IIT-2 straightforward", 2000): (988.95, 2030.48),
-        (512, "EDF-IIT-2 straightforward", 3000): (1494.91, 3050.86),
-        (1024, "as printed", 300): (1.01, None),
-        (1024, "as printed", 1000): (4.90, None),
-        (1024, "as printed", 2000): (21.1, None),
-        (1024, "as printed", 3000): (50.0, None),
-        (1024, "EDF-IIT-2 straightforward", 300): (363.29, None),
-        (1024, "EDF-IIT-2 straightforward", 1000): (1545.51, None),
-        (1024, "EDF-IIT-2 straightforward", 2000): (3089.6, None),
-        (1024, "EDF-IIT-2 straightforward", 3000): (4923.91, None),
-    }
-    report.table(
-        "4. Milliseconds per decision: mean of the first n tasks, and of those after n",
-        *("test, nodes", "n", "first n", "after n", "paper: first n", "paper: after n"),
-    )
-    for nodes in (512, 1024):
-        for name, (method, options) in names.items():
-            for waiting in (300, 1000, 2000, 3000):
-                slow = name in ("EDF-IIT-2 straightforward", "EDF-IIT-1")
-                if report.quick and (slow or waiting > 300):
-                    continue
-                first: float | None = None
-                if not slow:
-                    made = core(method, nodes, **options)
-                    first = 1e3 * mean(spent(made, tasks(waiting, nodes)))
-                count = 2 if slow else 100
-                later = 1e3 * mean(after(method, nodes, waiting, count, **options))
-                told = printed.get((nodes, name, waiting), (None, None))
-                report.row(f"{name}, {nodes}", waiting, first, later, *told)
-
-
-TABLES = {1: bursts, 2: against_planning, 3: growth, 4: tables_of_the_chapter}
+TABLES = {1: bursts, 2: against_planning, 3: growth}
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from benchmarks.papers import (
     feedback,
     grid,
     multistage,
+    overhead,
 )
 from benchmarks.papers.catalogue import MODULES, PAPERS, Entry, entries
 
@@ -23,6 +24,7 @@ KNOWN = {
     "execution": execution.FIGURES,
     "admission": tuple(experiments.EXPERIMENTS),
     "multistage": multistage.FIGURES,
+    "overhead": tuple(overhead.FIGURES),
     "feedback": tuple(feedback.FIGURES),
     "coreservation": tuple(coreservation.experiments(1)),
     "grid": grid.FIGURES,

@@ -104,6 +104,7 @@ class Module:
 MODULES = {
     "execution": Module(quick=(), full=(), processes=False),
     "admission": Module(),
+    "overhead": Module(processes=False),
     "multistage": Module(),
     "feedback": Module(),
     "coreservation": Module(),
@@ -141,7 +142,14 @@ def _stream(name: str, *, also_free: bool = False) -> tuple[tuple[str, ...], tup
     return names, pictures
 
 
-_MEAN_TIMES = "python -m benchmarks.fast_admission, section 10: a table of times, ours beside"
+_TIMES = {
+    "6.12": ("the first n tasks, 512 nodes", "table 6.2"),
+    "6.13": ("after n tasks, 512 nodes", "table 6.3"),
+    "6.14": ("the first n tasks, 512 and 1024 nodes", "table 6.4"),
+    "6.15": ("HYBRID, the first n tasks",),
+    "6.16": ("HYBRID, after n tasks",),
+}
+"""Figures of times, what they show, and the tables of their numbers."""
 
 _GROUPS = (
     _Group(
@@ -173,6 +181,16 @@ _GROUPS = (
             "6.10": ("FAST-EDF-IIT against EDF-IIT-1 and -2", *_stream("6.10")),
             "6.17": ("HYBRID, few tasks waiting", *_stream("6.17")),
             "6.18": ("HYBRID, many tasks waiting", *_stream("6.18")),
+        },
+    ),
+    _Group(
+        MAMAT,
+        "overhead",
+        "10",
+        {
+            label: (f"time of a decision: {what}", (figure,), (f"fig-{figure}.svg",))
+            for figure, (what, *tables) in _TIMES.items()
+            for label in (figure, *tables)
         },
     ),
     _Group(
@@ -290,18 +308,6 @@ _OTHERS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
         tuple(f"6.{number}" for number in range(5, 10)),
         "scenarios of node assignment",
         DIAGRAM,
-    ),
-    (
-        MAMAT,
-        ("table 6.2", "table 6.3", "table 6.4"),
-        "scheduling times of FAST-EDF-IIT, EDF-IIT-1 and -2",
-        f"{_MEAN_TIMES} the chapter's",
-    ),
-    (
-        MAMAT,
-        ("6.12", "6.13", "6.14", "6.15", "6.16"),
-        "the same as curves, and of HYBRID",
-        f"{_MEAN_TIMES} the chapter's",
     ),
     (LIN, ("1", "2", "3"), "topology, timing diagrams", DIAGRAM),
     (CHEN, ("1",), "a task graph", "an example; it has no deadline and no machines"),

@@ -12,7 +12,13 @@ COLUMNS = ("panel", "curve", "x", "y", "half_width")
 
 
 def picture(
-    panels: Sequence[Panel], path: Path, *, title: str, note: str = "", axis: str = ""
+    panels: Sequence[Panel],
+    path: Path,
+    *,
+    title: str,
+    note: str = "",
+    axis: str = "",
+    decades: bool = False,
 ) -> None:
     """Draw curves as ``NAME.svg``, and write their points to ``NAME.csv`` beside it.
 
@@ -21,10 +27,10 @@ def picture(
     panels : sequence of (str, tuple of Curve)
     path : Path
         Of the picture.
-    title, note, axis : str
+    title, note, axis, decades
         As `dlopt.plotting.curves.plot_curves` takes them.
     """
-    plot_curves(panels, path, title=title, note=note, axis=axis)
+    plot_curves(panels, path, title=title, note=note, axis=axis, decades=decades)
     with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)

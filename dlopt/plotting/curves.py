@@ -51,6 +51,7 @@ def plot_curves(
     axis: str = "",
     steps: bool = False,
     words: Sequence[str] = (),
+    decades: bool = False,
 ) -> Figure:
     """Draw curves with error bars, and write the picture if a path is given.
 
@@ -68,6 +69,8 @@ def plot_curves(
         Draw counts over time, which hold from each spot on: stairs without markers.
     words : sequence of str
         What the abscissae 0, 1, 2, ... stand for, if they are no numbers.
+    decades : bool, default False
+        Draw the ordinates, which must be positive, by their logarithms.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def plot_curves(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['reject ratio']
     """
-    return plotting.drawn(lambda: _figure(panels, title, note, axis, steps, words), path)
+    return plotting.drawn(lambda: _figure(panels, title, note, axis, steps, words, decades), path)
 
 
 def _figure(
@@ -96,6 +99,7 @@ def _figure(
     axis: str,
     steps: bool,
     words: Sequence[str],
+    decades: bool,
 ) -> Figure:
     from matplotlib.figure import Figure
 
@@ -114,7 +118,7 @@ def _figure(
         for curve in curves:
             draw = _draw_steps if steps else _draw
             draw(axes, curve, names.index(curve.name), len(names))
-        _dress(axes, label)
+        _dress(axes, label, decades)
     rows[-1].set_xlabel(axis, fontsize=_TEXT, color=INK, parse_math=False)
     if words:
         rows[-1].set_xticks(range(len(words)), [clean(word, 24) for word in words])
@@ -192,11 +196,14 @@ def _draw(axes: Axes, curve: Curve, index: int, count: int) -> None:
     )
 
 
-def _dress(axes: Axes, label: str) -> None:
+def _dress(axes: Axes, label: str, decades: bool) -> None:
     from dlopt.plotting.looks import FAINT, GRID, INK
 
     axes.set_ylabel(label, fontsize=_TEXT, color=INK)
-    axes.set_ylim(bottom=0)
+    if decades:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
     axes.grid(color=GRID, lw=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(labelsize=_TEXT, color=FAINT, labelcolor=INK, length=3)

@@ -102,3 +102,11 @@ def test_abscissae_may_be_words() -> None:
     axes = figure.axes[0]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["edf", "fifo"]
     assert list(axes.get_xticks()) == [0, 1] and axes.get_xlim() == (-0.5, 1.5)
+
+
+def test_ordinates_may_be_drawn_by_their_logarithms() -> None:
+    panels = [("ms", (Curve("slow", (Spot(1, 0.01), Spot(2, 1000.0))),))]
+    (axes,) = plot_curves(panels, decades=True).axes
+    assert axes.get_yscale() == "log" and 0 < axes.get_ylim()[0] < 0.01
+    (axes,) = plot_curves(panels).axes
+    assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0
