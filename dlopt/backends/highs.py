@@ -103,9 +103,17 @@ class LinearSolver:
         return Relaxed(Status.LIMIT)
 
     def solve_integral(
-        self, columns: Sequence[int], limits: Limits
+        self, columns: Sequence[int], limits: Limits, *, any_point: bool = False
     ) -> tuple[float | None, Sequence[float]]:
         """Solve the program with some columns integral, by the solver's own branch and bound.
+
+        Parameters
+        ----------
+        columns : sequence of int
+        limits : Limits
+            `work` counts nodes.
+        any_point : bool
+            Whether a point will do that is not known to be an optimum; no gap is left to it then.
 
         Returns
         -------
@@ -118,10 +126,15 @@ class LinearSolver:
         self.model.setOptionValue("presolve", "choose")
         if limits.work is not None:
             self.model.setOptionValue("mip_max_nodes", limits.work)
+        if any_point:
+            self.model.setOptionValue("mip_rel_gap", 0.0)
         self._keep_time()
         self.model.run()
         bound = float(self.model.getInfo().mip_dual_bound)
         done = self.model.getModelStatus() == kinds.kOptimal
+        if any_point:
+            feasible = self.highspy.SolutionStatus.kSolutionStatusFeasible
+            done = self.model.getInfo().primal_solution_status == feasible
         point = self.model.getSolution().col_value if done else ()
         return (bound if abs(bound) < inf else None), point
 

@@ -142,6 +142,7 @@ class PatternSearch:
                 pricers,
                 whole,
                 self.value,
+                node.bound,
                 self.steps,
                 self.budget,
                 self.seed,

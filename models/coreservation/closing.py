@@ -11,21 +11,33 @@ lies below it by more than all do together. (Baldacci, Christofides, Mingozzi, M
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf
 from typing import Any
 
 from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
-from dlopt.models.coreservation.alone import Chosen
+from dlopt.backends.highs import LinearSolver
+from dlopt.backends.linear_program import LinearProgram
+from dlopt.models.coreservation.alone import Chosen, Knapsacks
 from dlopt.models.coreservation.patterns import Branch, Patterns
+from dlopt.models.coreservation.plans import fits
 from dlopt.models.coreservation.pricing import Pricer
 from dlopt.result import Status
 
-_SHARE = 1 / 4
+_SHARE = 1 / 2
 """Of the time that is left, to choose among patterns."""
 _EFFORT = 20.0
 """Deterministic time to choose among them, where there is no time limit."""
+_GUESS, _NODES, _WIDE = 1 / 6, 20, 5000
+"""Of the time that is left, for HiGHS to find a plan among them; its nodes, and the most patterns
+for it, where there is no time limit."""
+_PARTS = (16, 8, 4, 2, 1)
+"""Where there are too many patterns, a plan is looked for among those so many times as near to the
+dearest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +62,12 @@ def close(
     pricers: Sequence[Pricer],
     prices: Sequence[int],
     known: int,
+    bound: int,
     steps: int,
     budget: Budget,
     seed: int,
 ) -> Closed | None:
-    """Find the best plan of a subproblem, or that none is worth more than what is known.
+    """Find the best plan of a subproblem, or a better one, or that none is worth more.
 
     Parameters
     ----------
@@ -66,6 +79,8 @@ def close(
         Of all parts.
     known : int
         What a plan is worth.
+    bound : int
+        No plan of the subproblem is worth more.
     steps : int
         Parts to decide about for all patterns of a group, at the most.
     budget : Budget
@@ -74,7 +89,8 @@ def close(
     Returns
     -------
     Closed or None
-        None if there are too many patterns.
+        None if there are too many patterns, and no better plan was found among some. With a better
+        plan that HiGHS found among them the bound is what it was: what is left to prove is less.
     """
     machines = [one.machine for one in pricers]
     most = [] if None in machines else [one.dearest(prices)[0] for one in pricers]
@@ -88,6 +104,29 @@ def close(
         paid = patterns.worths[k] + sum(prices[i] for i in wish.jobs)
         decided = branch.wishes.get(k)
         slack += max(paid, 0) if decided is None else paid * decided
+    near: list[list[Chosen]] = []
+    for part in _PARTS:
+        found = _within(machines, most, prices, slack // part, steps, budget)
+        if found is None:
+            break
+        near = found
+    held = _guessed(patterns, branch, pricers, near, known, budget, seed) if near else None
+    if held is not None:
+        return Closed(bound, held)
+    if found is None:
+        return None
+    return _chosen(patterns, branch, pricers, found, known, budget, seed)
+
+
+def _within(
+    machines: Sequence[Knapsacks | None],
+    most: Sequence[int],
+    prices: Sequence[int],
+    slack: int,
+    steps: int,
+    budget: Budget,
+) -> list[list[Chosen]] | None:
+    """Return all patterns of each group that are so near to its dearest; None if too many."""
     found: list[list[Chosen]] = []
     for machine, worth in zip(machines, most, strict=True):
         assert machine is not None
@@ -95,7 +134,73 @@ def close(
         if some is None:
             return None
         found.append(some)
-    return _chosen(patterns, branch, pricers, found, known, budget, seed)
+    return found
+
+
+def _guessed(
+    patterns: Patterns,
+    branch: Branch,
+    pricers: Sequence[Pricer],
+    found: Sequence[Sequence[Chosen]],
+    known: int,
+    budget: Budget,
+    seed: int,
+) -> dict[int, tuple[int, int]] | None:
+    """Return a plan of patterns that is worth more than what is known, if HiGHS finds one."""
+    case, unit = patterns.case, patterns.scale.factor
+    limits = replace(budget.left(_GUESS), work=None)
+    stop = inf
+    if limits.time_s is not None:
+        stop = time.monotonic() + limits.time_s
+    elif sum(map(len, found)) > _WIDE:
+        return None
+    else:
+        limits = replace(limits, work=_NODES)
+    costs = [Fraction(-worth, unit) for worth in patterns.worths]
+    bounds = [(Fraction(0), Fraction(1))] * len(costs)
+    for k, decided in branch.wishes.items():
+        bounds[k] = (Fraction(decided),) * 2
+    parts: list[list[tuple[int, Fraction]]] = [[(job.wish, Fraction(-1))] for job in case.jobs]
+    rows: list[tuple[tuple[int, Fraction], ...]] = []
+    sides: list[tuple[Fraction | None, Fraction | None]] = []
+    for group, own in zip(patterns.groups, found, strict=True):
+        first = len(costs)
+        for one in own:
+            for i in one.jobs:
+                parts[i].append((len(costs), Fraction(1)))
+            costs.append(Fraction(-one.worth, unit))
+            bounds.append((Fraction(0), Fraction(1)))
+        rows.append(tuple((column, Fraction(1)) for column in range(first, len(costs))))
+        sides.append((None, Fraction(len(group.machines))))
+    rows += map(tuple, parts)
+    sides += [(Fraction(0), Fraction(0))] * len(parts)
+    program = LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
+    solver = LinearSolver(program, seed, stop)
+    _, point = solver.solve_integral(range(len(costs)), limits, any_point=True)
+    if not point:
+        return None
+    taken, first = [], len(case.wishes)
+    for own in found:
+        taken.append([round(point[first + n]) for n in range(len(own))])
+        first += len(own)
+    held = _held(pricers, found, taken)
+    return held if fits(case, held) and patterns.value(held) > known else None
+
+
+def _held(
+    pricers: Sequence[Pricer], found: Sequence[Sequence[Chosen]], taken: Sequence[Sequence[int]]
+) -> dict[int, tuple[int, int]]:
+    """Return the plan of the patterns that are taken."""
+    held: dict[int, tuple[int, int]] = {}
+    for pricer, own, some in zip(pricers, found, taken, strict=True):
+        free = list(pricer.group.machines)
+        for one, count in zip(own, some, strict=True):
+            if one.jobs and count:
+                assert pricer.machine is not None
+                machine = free.pop()
+                shares = pricer.machine.shares(one.jobs)
+                held |= {i: (machine, units) for i, (_, units) in shares.items()}
+    return held
 
 
 def _chosen(
@@ -133,13 +238,5 @@ def _chosen(
         return Closed(known, None)
     if outcome.value_of is None or outcome.bound is None:
         return None
-    held: dict[int, tuple[int, int]] = {}
-    for pricer, own, some in zip(pricers, found, counts, strict=True):
-        free = list(pricer.group.machines)
-        for one, count in zip(own, some, strict=True):
-            if one.jobs and outcome.value_of(count):
-                assert pricer.machine is not None
-                machine = free.pop()
-                shares = pricer.machine.shares(one.jobs)
-                held |= {i: (machine, units) for i, (_, units) in shares.items()}
-    return Closed(outcome.bound * step, held)
+    taken = [[outcome.value_of(count) for count in own] for own in counts]
+    return Closed(outcome.bound * step, _held(pricers, found, taken))

@@ -237,7 +237,7 @@ class Search:
                 return brief
         except TimeoutError:
             pass
-        budget = Budget(self.budget.left(4 / 5))
+        budget = Budget(self.budget.left(9 / 10))
         found = PatternSearch(self.case, level, self.found.held, budget, self.seed).run()
         self._take(raised(self.case, found.held))
         plural = "s" * (found.subproblems != 1)

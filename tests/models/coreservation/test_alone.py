@@ -26,6 +26,7 @@ from dlopt.result import Limits, Status
 from tests.oracles_coreservation import optimum
 
 MANY = 10**6
+OPEN = 10**18
 FREE = Branch({}, {})
 
 
@@ -159,7 +160,7 @@ def test_machines_that_are_too_large_or_change_too_often_are_left_to_cp_sat() ->
     budget = Budget(Limits())
     assert Pricer(patterns, 0, FREE, budget, 0).machine is None
     pricers = [Pricer(patterns, 0, FREE, budget, 0)]
-    assert closing.close(patterns, FREE, pricers, [0] * 4, 0, MANY, budget, 0) is None
+    assert closing.close(patterns, FREE, pricers, [0] * 4, 0, OPEN, MANY, budget, 0) is None
     large = Instance((Machine("m", 5000),), (Request("r", 0, 0, 1, 1, (Part(3999, 1, linear()),)),))
     assert not Knapsacks.applies(Patterns(Case.of(large), "benefit"), 0)
 
@@ -169,7 +170,20 @@ def closed(patterns, known, branch=FREE, prices=None, budget=None, steps=MANY):
     count = len(patterns.groups)
     pricers = [Pricer(patterns, n, branch, budget, 0) for n in range(count)]
     prices = prices or [0] * len(patterns.case.jobs)
-    return closing.close(patterns, branch, pricers, prices, known, steps, budget, 0)
+    return closing.close(patterns, branch, pricers, prices, known, OPEN, steps, budget, 0)
+
+
+def settled(patterns, known, branch=FREE, prices=None):
+    """Return what is closed in the end, after plans that were guessed; count those."""
+    held, guessed = None, 0
+    while True:
+        found = closed(patterns, known, branch, prices)
+        if found.held is not None:
+            assert patterns.value(found.held) > known and fits(patterns.case, found.held)
+            held, known = found.held, patterns.value(found.held)
+        if found.bound < OPEN:
+            return closing.Closed(found.bound, held), guessed
+        guessed += 1
 
 
 @pytest.mark.parametrize("level", ["benefit", "rejections", "rejected-priority"])
@@ -187,11 +201,12 @@ def test_the_best_plan_is_that_of_brute_force_whatever_the_prices(level, seed) -
     draw = random.Random(seed)
     prices = [draw.randint(0, patterns.scale.factor // 4) for _ in case.jobs]
     for known in (0, units - patterns.step):
-        found = closed(patterns, known, prices=prices)
+        found, guessed = settled(patterns, known, prices=prices)
         assert found.bound == units == patterns.value(found.held) and fits(case, found.held)
+        assert guessed
     assert closed(patterns, units, prices=prices) == closing.Closed(units, None)
     rejected = Branch({0: False}, {})
-    found = closed(patterns, 0, rejected)
+    found, _ = settled(patterns, 0, rejected)
     assert found.bound <= units and not set(case.wishes[0].jobs) & set(found.held or ())
 
 
@@ -201,8 +216,53 @@ def test_too_many_patterns_and_no_answer_close_nothing(monkeypatch) -> None:
     nothing = cpsat.Outcome(Status.LIMIT, None, None, None, "")
     with monkeypatch.context() as patch:
         patch.setattr(cpsat, "optimise", lambda *_, **__: nothing)
+        found = closed(patterns, 0)
+        assert found.bound == OPEN and found.held  # a guess, of which nothing is proven
+        patch.setattr(closing.LinearSolver, "solve_integral", lambda *_, **__: (None, ()))
         assert closed(patterns, 0) is None
     assert closed(patterns, 0, budget=Budget(Limits(time_s=60))).held is not None
+
+
+def test_a_plan_is_looked_for_among_the_patterns_nearest_to_the_dearest(monkeypatch) -> None:
+    patterns, prices, _ = drawn(3)
+    steps, sizes = [], []
+    whole, held = closing._within, closing._guessed
+
+    def within(*given):
+        steps.append(given[3])
+        return None if len(steps) > 2 else whole(*given)
+
+    def guessed(*given):
+        sizes.append(sum(map(len, given[3])))
+        return held(*given)
+
+    monkeypatch.setattr(closing, "_within", within)
+    monkeypatch.setattr(closing, "_guessed", guessed)
+    found = closed(patterns, 0, prices=prices)
+    assert [one // steps[0] for one in steps] == [1, 2, 4] and len(sizes) == 1
+    assert found is None or (found.bound == OPEN and patterns.value(found.held) > 0)
+    steps.clear()
+    monkeypatch.setattr(closing, "_guessed", lambda *_: None)
+    assert closed(patterns, 0, prices=prices) is None
+
+
+def test_what_highs_rounds_wrongly_is_no_guess(monkeypatch) -> None:
+    patterns, _, _ = drawn(3)
+    first = len(patterns.case.wishes)
+
+    def solve_integral(solver, columns, limits, *, any_point):
+        assert any_point  # parts of requests of which others are missing
+        return None, [float(column == first) for column in columns]
+
+    monkeypatch.setattr(closing.LinearSolver, "solve_integral", solve_integral)
+    found = closed(patterns, 0)
+    assert found.bound < OPEN and fits(patterns.case, found.held)
+
+
+def test_without_a_time_limit_highs_is_asked_about_few_patterns_only(monkeypatch) -> None:
+    patterns, _, _ = drawn(3)
+    monkeypatch.setattr(closing, "_WIDE", 1)
+    assert closed(patterns, 0).bound < OPEN
 
 
 def test_where_there_were_too_many_less_must_be_left_to_prove(monkeypatch) -> None:
