@@ -147,44 +147,50 @@ def _guessed(
     seed: int,
 ) -> dict[int, tuple[int, int]] | None:
     """Return a plan of patterns that is worth more than what is known, if HiGHS finds one."""
-    case, unit = patterns.case, patterns.scale.factor
-    limits = replace(budget.left(_GUESS), work=None)
-    stop = inf
+    limits, stop = replace(budget.left(_GUESS), work=None), inf
     if limits.time_s is not None:
         stop = time.monotonic() + limits.time_s
-    elif sum(map(len, found)) > _WIDE:
-        return None
-    else:
+    elif sum(map(len, found)) <= _WIDE:
         limits = replace(limits, work=_NODES)
-    costs = [Fraction(-worth, unit) for worth in patterns.worths]
-    bounds = [(Fraction(0), Fraction(1))] * len(costs)
-    for k, decided in branch.wishes.items():
-        bounds[k] = (Fraction(decided),) * 2
-    parts: list[list[tuple[int, Fraction]]] = [[(job.wish, Fraction(-1))] for job in case.jobs]
-    rows: list[tuple[tuple[int, Fraction], ...]] = []
-    sides: list[tuple[Fraction | None, Fraction | None]] = []
-    for group, own in zip(patterns.groups, found, strict=True):
-        first = len(costs)
-        for one in own:
-            for i in one.jobs:
-                parts[i].append((len(costs), Fraction(1)))
-            costs.append(Fraction(-one.worth, unit))
-            bounds.append((Fraction(0), Fraction(1)))
-        rows.append(tuple((column, Fraction(1)) for column in range(first, len(costs))))
-        sides.append((None, Fraction(len(group.machines))))
-    rows += map(tuple, parts)
-    sides += [(Fraction(0), Fraction(0))] * len(parts)
-    program = LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
+    else:
+        return None
+    program = _program(patterns, branch, found)
     solver = LinearSolver(program, seed, stop)
-    _, point = solver.solve_integral(range(len(costs)), limits, any_point=True)
+    _, point = solver.solve_integral(range(program.columns), limits, any_point=True)
     if not point:
         return None
-    taken, first = [], len(case.wishes)
+    taken, first = [], len(patterns.case.wishes)
     for own in found:
         taken.append([round(point[first + n]) for n in range(len(own))])
         first += len(own)
     held = _held(pricers, found, taken)
-    return held if fits(case, held) and patterns.value(held) > known else None
+    return held if fits(patterns.case, held) and patterns.value(held) > known else None
+
+
+def _program(
+    patterns: Patterns, branch: Branch, found: Sequence[Sequence[Chosen]]
+) -> LinearProgram:
+    """Return the program that accepts requests, then takes patterns, group by group."""
+    case, unit, one = patterns.case, patterns.scale.factor, Fraction(1)
+    costs = [Fraction(-worth, unit) for worth in patterns.worths]
+    bounds = [(Fraction(0), one)] * len(costs)
+    for k, decided in branch.wishes.items():
+        bounds[k] = (Fraction(decided),) * 2
+    parts: list[list[tuple[int, Fraction]]] = [[(job.wish, -one)] for job in case.jobs]
+    rows: list[tuple[tuple[int, Fraction], ...]] = []
+    sides: list[tuple[Fraction | None, Fraction | None]] = []
+    for group, own in zip(patterns.groups, found, strict=True):
+        first = len(costs)
+        for pattern in own:
+            for i in pattern.jobs:
+                parts[i].append((len(costs), one))
+            costs.append(Fraction(-pattern.worth, unit))
+            bounds.append((Fraction(0), one))
+        rows.append(tuple((column, one) for column in range(first, len(costs))))
+        sides.append((None, Fraction(len(group.machines))))
+    rows += map(tuple, parts)
+    sides += [(Fraction(0), Fraction(0))] * len(parts)
+    return LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
 
 
 def _held(
