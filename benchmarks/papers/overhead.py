@@ -242,7 +242,7 @@ def panels(name: str, measured: Measured) -> list[Panel]:
         told = [
             _curve(test, figure.told[test, nodes])
             for test in figure.tests
-            if (test, nodes) in figure.told and figure.tasks == WAITING
+            if (test, nodes) in figure.told
         ]
         if told:
             found.append((f"ms, {nodes} nodes, the chapter", tuple(told)))

@@ -20,7 +20,7 @@ from typing import Any
 from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.closing import close
+from dlopt.models.coreservation.closing import Closing
 from dlopt.models.coreservation.patterns import Branch, Patterns
 from dlopt.models.coreservation.pricing import Master, Pricer, first_prices
 from dlopt.models.coreservation.worth import Held
@@ -135,24 +135,16 @@ class PatternSearch:
         """
         factor = self.patterns.scale.factor
         whole = [round(price * factor) for price in node.prices]
+        closing = Closing(self.patterns, node.branch, pricers, self.budget, self.seed)
         while self.value < node.bound <= self.value + self.reach:
-            found = close(
-                self.patterns,
-                node.branch,
-                pricers,
-                whole,
-                self.value,
-                node.bound,
-                self.steps,
-                self.budget,
-                self.seed,
-            )
+            found = closing.close(whole, self.value, self.steps)
             if found is None:
                 self.steps *= 2
                 if self.steps > _STEPS[1]:
                     self.reach, self.steps = (node.bound - self.value) // 2, _STEPS[0]
                 return
-            node.bound = min(node.bound, found.bound)
+            if found.bound is not None:
+                node.bound = min(node.bound, found.bound)
             if found.held is not None:
                 self.held, self.value = found.held, self.patterns.value(found.held)
 
@@ -179,17 +171,14 @@ class PatternSearch:
         """Return what prices prove, a multiple of the step, and whether there are new patterns."""
         patterns = self.patterns
         whole = [round(price * patterns.scale.factor) for price in prices]
-        bound, fresh = 0, False
+        worths, fresh = [], False
         for n, pricer in enumerate(pricers):
             most, held = pricer.dearest(whole)
-            bound += most * len(patterns.groups[n].machines)
+            worths.append(most)
             if patterns.add(n, held):
                 master.add(n, frozenset(held))
                 fresh = True
-        for k, wish in enumerate(self.case.wishes):
-            paid = patterns.worths[k] + sum(whole[i] for i in wish.jobs)
-            decided = branch.wishes.get(k)
-            bound += max(paid, 0) if decided is None else paid * decided
+        bound = patterns.bound(worths, whole, branch)
         return bound - bound % patterns.step, fresh
 
     def _choose(self) -> None:

@@ -22,7 +22,7 @@ from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.coreservation.alone import Chosen, Knapsacks
+from dlopt.models.coreservation.alone import Chosen
 from dlopt.models.coreservation.patterns import Branch, Patterns
 from dlopt.models.coreservation.plans import fits
 from dlopt.models.coreservation.pricing import Pricer
@@ -42,207 +42,180 @@ dearest."""
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The best plan of a subproblem.
+    """What is known of a subproblem.
 
     Parameters
     ----------
-    bound : int
-        No plan of it is worth more, or than what was known.
+    bound : int or None
+        No plan of it is worth more, or than what was known; None if that was not proven.
     held : dict or None
         A plan that is worth more than what was known, if one was found.
     """
 
-    bound: int
+    bound: int | None
     held: dict[int, tuple[int, int]] | None
 
 
-def close(
-    patterns: Patterns,
-    branch: Branch,
-    pricers: Sequence[Pricer],
-    prices: Sequence[int],
-    known: int,
-    bound: int,
-    steps: int,
-    budget: Budget,
-    seed: int,
-) -> Closed | None:
-    """Find the best plan of a subproblem, or a better one, or that none is worth more.
+class Closing:
+    """Plans of a subproblem, from patterns that could be part of a better one.
 
     Parameters
     ----------
     patterns : Patterns
     branch : Branch
     pricers : sequence of Pricer
-        One a group, all of them with knapsacks.
-    prices : sequence of int
-        Of all parts.
-    known : int
-        What a plan is worth.
-    bound : int
-        No plan of the subproblem is worth more.
-    steps : int
-        Parts to decide about for all patterns of a group, at the most.
+        One a group.
     budget : Budget
     seed : int
-
-    Returns
-    -------
-    Closed or None
-        None if there are too many patterns, and no better plan was found among some. With a better
-        plan that HiGHS found among them the bound is what it was: what is left to prove is less.
     """
-    machines = [one.machine for one in pricers]
-    most = [] if None in machines else [one.dearest(prices)[0] for one in pricers]
-    if len(most) < len(machines):
-        return None
-    slack = sum(
-        worth * len(group.machines) for worth, group in zip(most, patterns.groups, strict=True)
-    )
-    slack -= known + patterns.step
-    for k, wish in enumerate(patterns.case.wishes):
-        paid = patterns.worths[k] + sum(prices[i] for i in wish.jobs)
-        decided = branch.wishes.get(k)
-        slack += max(paid, 0) if decided is None else paid * decided
-    near: list[list[Chosen]] = []
-    for part in _PARTS:
-        found = _within(machines, most, prices, slack // part, steps, budget)
-        if found is None:
-            break
-        near = found
-    held = _guessed(patterns, branch, pricers, near, known, budget, seed) if near else None
-    if held is not None:
-        return Closed(bound, held)
-    if found is None:
-        return None
-    return _chosen(patterns, branch, pricers, found, known, budget, seed)
 
+    def __init__(
+        self,
+        patterns: Patterns,
+        branch: Branch,
+        pricers: Sequence[Pricer],
+        budget: Budget,
+        seed: int,
+    ) -> None:
+        self.patterns, self.branch, self.pricers = patterns, branch, pricers
+        self.budget, self.seed = budget, seed
+        self.machines = [one.machine for one in pricers if one.machine is not None]
 
-def _within(
-    machines: Sequence[Knapsacks | None],
-    most: Sequence[int],
-    prices: Sequence[int],
-    slack: int,
-    steps: int,
-    budget: Budget,
-) -> list[list[Chosen]] | None:
-    """Return all patterns of each group that are so near to its dearest; None if too many."""
-    found: list[list[Chosen]] = []
-    for machine, worth in zip(machines, most, strict=True):
-        assert machine is not None
-        some = machine.within(prices, worth - slack, steps, budget.stop)
-        if some is None:
+    def close(self, prices: Sequence[int], known: int, steps: int) -> Closed | None:
+        """Find the best plan, or a better one, or that none is worth more.
+
+        Parameters
+        ----------
+        prices : sequence of int
+            Of all parts.
+        known : int
+            What a plan is worth.
+        steps : int
+            Parts to decide about for all patterns of a group, at the most.
+
+        Returns
+        -------
+        Closed or None
+            None if there are too many patterns, or a machine that is not looked at so, and no
+            better plan was found. With a better plan that HiGHS found nothing is proven: what is
+            left to prove is less.
+        """
+        if len(self.machines) < len(self.pricers):
             return None
-        found.append(some)
-    return found
+        most = [pricer.dearest(prices)[0] for pricer in self.pricers]
+        slack = self.patterns.bound(most, prices, self.branch) - known - self.patterns.step
+        near = None
+        for part in _PARTS:
+            found = self._within(most, prices, slack // part, steps)
+            if found is None:
+                break
+            near = found
+        held = None if near is None else self._guessed(near, known)
+        if held is not None:
+            return Closed(None, held)
+        return None if found is None else self._chosen(found, known)
 
+    def _within(
+        self, most: Sequence[int], prices: Sequence[int], slack: int, steps: int
+    ) -> list[list[Chosen]] | None:
+        """Return all patterns of each group that are so near to its dearest; None if too many."""
+        found: list[list[Chosen]] = []
+        for machine, worth in zip(self.machines, most, strict=True):
+            some = machine.within(prices, worth - slack, steps, self.budget.stop)
+            if some is None:
+                return None
+            found.append(some)
+        return found
 
-def _guessed(
-    patterns: Patterns,
-    branch: Branch,
-    pricers: Sequence[Pricer],
-    found: Sequence[Sequence[Chosen]],
-    known: int,
-    budget: Budget,
-    seed: int,
-) -> dict[int, tuple[int, int]] | None:
-    """Return a plan of patterns that is worth more than what is known, if HiGHS finds one."""
-    limits, stop = replace(budget.left(_GUESS), work=None), inf
-    if limits.time_s is not None:
-        stop = time.monotonic() + limits.time_s
-    elif sum(map(len, found)) <= _WIDE:
-        limits = replace(limits, work=_NODES)
-    else:
-        return None
-    program = _program(patterns, branch, found)
-    solver = LinearSolver(program, seed, stop)
-    _, point = solver.solve_integral(range(program.columns), limits, any_point=True)
-    if not point:
-        return None
-    taken, first = [], len(patterns.case.wishes)
-    for own in found:
-        taken.append([round(point[first + n]) for n in range(len(own))])
-        first += len(own)
-    held = _held(pricers, found, taken)
-    return held if fits(patterns.case, held) and patterns.value(held) > known else None
+    def _guessed(
+        self, found: Sequence[Sequence[Chosen]], known: int
+    ) -> dict[int, tuple[int, int]] | None:
+        """Return a plan of patterns that is worth more than what is known, if HiGHS finds one."""
+        limits, stop = replace(self.budget.left(_GUESS), work=None), inf
+        if limits.time_s is not None:
+            stop = time.monotonic() + limits.time_s
+        elif sum(map(len, found)) <= _WIDE:
+            limits = replace(limits, work=_NODES)
+        else:
+            return None
+        program = self._program(found)
+        solver = LinearSolver(program, self.seed, stop)
+        _, point = solver.solve_integral(range(program.columns), limits, any_point=True)
+        if not point:
+            return None
+        taken, first = [], len(self.patterns.case.wishes)
+        for own in found:
+            taken.append([round(point[first + n]) for n in range(len(own))])
+            first += len(own)
+        held = self._held(found, taken)
+        good = fits(self.patterns.case, held) and self.patterns.value(held) > known
+        return held if good else None
 
+    def _program(self, found: Sequence[Sequence[Chosen]]) -> LinearProgram:
+        """Return the program that accepts requests, then takes patterns, group by group."""
+        patterns, one = self.patterns, Fraction(1)
+        case, unit = patterns.case, patterns.scale.factor
+        costs = [Fraction(-worth, unit) for worth in patterns.worths]
+        bounds = [(Fraction(0), one)] * len(costs)
+        for k, decided in self.branch.wishes.items():
+            bounds[k] = (Fraction(decided),) * 2
+        parts: list[list[tuple[int, Fraction]]] = [[(job.wish, -one)] for job in case.jobs]
+        rows: list[tuple[tuple[int, Fraction], ...]] = []
+        sides: list[tuple[Fraction | None, Fraction | None]] = []
+        for group, own in zip(patterns.groups, found, strict=True):
+            first = len(costs)
+            for pattern in own:
+                for i in pattern.jobs:
+                    parts[i].append((len(costs), one))
+                costs.append(Fraction(-pattern.worth, unit))
+                bounds.append((Fraction(0), one))
+            rows.append(tuple((column, one) for column in range(first, len(costs))))
+            sides.append((None, Fraction(len(group.machines))))
+        rows += map(tuple, parts)
+        sides += [(Fraction(0), Fraction(0))] * len(parts)
+        return LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
 
-def _program(
-    patterns: Patterns, branch: Branch, found: Sequence[Sequence[Chosen]]
-) -> LinearProgram:
-    """Return the program that accepts requests, then takes patterns, group by group."""
-    case, unit, one = patterns.case, patterns.scale.factor, Fraction(1)
-    costs = [Fraction(-worth, unit) for worth in patterns.worths]
-    bounds = [(Fraction(0), one)] * len(costs)
-    for k, decided in branch.wishes.items():
-        bounds[k] = (Fraction(decided),) * 2
-    parts: list[list[tuple[int, Fraction]]] = [[(job.wish, -one)] for job in case.jobs]
-    rows: list[tuple[tuple[int, Fraction], ...]] = []
-    sides: list[tuple[Fraction | None, Fraction | None]] = []
-    for group, own in zip(patterns.groups, found, strict=True):
-        first = len(costs)
-        for pattern in own:
-            for i in pattern.jobs:
-                parts[i].append((len(costs), one))
-            costs.append(Fraction(-pattern.worth, unit))
-            bounds.append((Fraction(0), one))
-        rows.append(tuple((column, one) for column in range(first, len(costs))))
-        sides.append((None, Fraction(len(group.machines))))
-    rows += map(tuple, parts)
-    sides += [(Fraction(0), Fraction(0))] * len(parts)
-    return LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
+    def _held(
+        self, found: Sequence[Sequence[Chosen]], taken: Sequence[Sequence[int]]
+    ) -> dict[int, tuple[int, int]]:
+        """Return the plan of the patterns that are taken."""
+        held: dict[int, tuple[int, int]] = {}
+        groups = zip(self.machines, self.patterns.groups, found, taken, strict=True)
+        for machine, group, own, some in groups:
+            free = list(group.machines)
+            for one, count in zip(own, some, strict=True):
+                if one.jobs and count:
+                    host, shares = free.pop(), machine.shares(one.jobs)
+                    held |= {i: (host, units) for i, (_, units) in shares.items()}
+        return held
 
-
-def _held(
-    pricers: Sequence[Pricer], found: Sequence[Sequence[Chosen]], taken: Sequence[Sequence[int]]
-) -> dict[int, tuple[int, int]]:
-    """Return the plan of the patterns that are taken."""
-    held: dict[int, tuple[int, int]] = {}
-    for pricer, own, some in zip(pricers, found, taken, strict=True):
-        free = list(pricer.group.machines)
-        for one, count in zip(own, some, strict=True):
-            if one.jobs and count:
-                assert pricer.machine is not None
-                machine = free.pop()
-                shares = pricer.machine.shares(one.jobs)
-                held |= {i: (machine, units) for i, (_, units) in shares.items()}
-    return held
-
-
-def _chosen(
-    patterns: Patterns,
-    branch: Branch,
-    pricers: Sequence[Pricer],
-    found: Sequence[Sequence[Chosen]],
-    known: int,
-    budget: Budget,
-    seed: int,
-) -> Closed | None:
-    """Choose a pattern a machine such that each part of an accepted request is in one."""
-    case, step, model = patterns.case, patterns.step, cpsat.new_model()
-    accepted = [model.new_bool_var("") for _ in case.wishes]
-    for k, decided in branch.wishes.items():
-        model.add(accepted[k] == decided)
-    covered: list[list[Any]] = [[] for _ in case.jobs]
-    worth: Any = sum(w // step * x for w, x in zip(patterns.worths, accepted, strict=True) if w)
-    counts: list[list[Any]] = []
-    for group, own in zip(patterns.groups, found, strict=True):
-        counts.append([model.new_bool_var("") for _ in own])
-        for one, count in zip(own, counts[-1], strict=True):
-            for i in one.jobs:
-                covered[i].append(count)
-        model.add(sum(counts[-1]) <= len(group.machines))
-        worth += sum(one.worth // step * x for one, x in zip(own, counts[-1], strict=True))
-    for i, job in enumerate(case.jobs):
-        model.add(sum(covered[i]) == accepted[job.wish])
-    model.add(worth >= known // step + 1)
-    model.maximize(worth)
-    limits = replace(budget.left(_SHARE), work=None)
-    effort = _EFFORT if limits.time_s is None else None
-    outcome = cpsat.optimise(model, limits, seed=seed, effort=effort)
-    if outcome.status is Status.INFEASIBLE:
-        return Closed(known, None)
-    if outcome.value_of is None or outcome.bound is None:
-        return None
-    taken = [[outcome.value_of(count) for count in own] for own in counts]
-    return Closed(outcome.bound * step, _held(pricers, found, taken))
+    def _chosen(self, found: Sequence[Sequence[Chosen]], known: int) -> Closed | None:
+        """Choose a pattern a machine such that each part of an accepted request is in one."""
+        patterns, model = self.patterns, cpsat.new_model()
+        case, step = patterns.case, patterns.step
+        accepted = [model.new_bool_var("") for _ in case.wishes]
+        for k, decided in self.branch.wishes.items():
+            model.add(accepted[k] == decided)
+        covered: list[list[Any]] = [[] for _ in case.jobs]
+        worth: Any = sum(w // step * x for w, x in zip(patterns.worths, accepted, strict=True) if w)
+        counts: list[list[Any]] = []
+        for group, own in zip(patterns.groups, found, strict=True):
+            counts.append([model.new_bool_var("") for _ in own])
+            for one, count in zip(own, counts[-1], strict=True):
+                for i in one.jobs:
+                    covered[i].append(count)
+            model.add(sum(counts[-1]) <= len(group.machines))
+            worth += sum(one.worth // step * x for one, x in zip(own, counts[-1], strict=True))
+        for i, job in enumerate(case.jobs):
+            model.add(sum(covered[i]) == accepted[job.wish])
+        model.add(worth >= known // step + 1)
+        model.maximize(worth)
+        limits = replace(self.budget.left(_SHARE), work=None)
+        effort = _EFFORT if limits.time_s is None else None
+        outcome = cpsat.optimise(model, limits, seed=self.seed, effort=effort)
+        if outcome.status is Status.INFEASIBLE:
+            return Closed(known, None)
+        if outcome.value_of is None or outcome.bound is None:
+            return None
+        taken = [[outcome.value_of(count) for count in own] for own in counts]
+        return Closed(outcome.bound * step, self._held(found, taken))

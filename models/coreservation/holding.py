@@ -60,7 +60,7 @@ class State(NamedTuple):
         Whether shares may be raised there.
     waiting : array of int, shape (wishes,)
     moved : array of int, shape (jobs,)
-    wanted, keys, order : array, shape (pieces,)
+    wanted, keys : array, shape (pieces,)
     """
 
     free: Any
@@ -78,7 +78,6 @@ class State(NamedTuple):
     moved: Any
     wanted: Any
     keys: Any
-    order: Any
 
 
 def worth_at(asked: Asked, i: int, units: int) -> float:

@@ -47,8 +47,6 @@ _FAR = 1e15
 """Machines without room for such a share come after those with room."""
 _NOISE = 0.3
 """A third of the steps has no noise, one has so much, one twice as much."""
-_FEW = 100
-"""So many keys are put in order faster one by one."""
 _TINY = 1e-15
 _BETTER = 1e-12
 
@@ -141,21 +139,6 @@ def _place(asked: Asked, state: State, k: int, how: How, first: bool, draws: Any
     return at
 
 
-def _arrange(state: State, count: int) -> None:
-    """Put the first so many keys in order, least first, equal ones as they come."""
-    if count > _FEW:
-        places = np.argsort(state.keys[:count], kind="mergesort")
-        for n in range(count):
-            state.order[n] = places[n]
-        return
-    for n in range(count):
-        key, place = state.keys[n], n
-        while place > 0 and state.keys[state.order[place - 1]] > key:
-            state.order[place] = state.order[place - 1]
-            place -= 1
-        state.order[place] = n
-
-
 def _raise(asked: Asked, state: State, many: int, noise: float, draws: Any, at: int) -> int:
     """Raise shares on machines involved, to ends of pieces or as far as there is room."""
     count = 0
@@ -176,9 +159,8 @@ def _raise(asked: Asked, state: State, many: int, noise: float, draws: Any, at: 
                     state.keys[count] = -density * (1 - noise * draws[at])
                     at += 1
                     count += 1
-    _arrange(state, count)
-    for n in range(count):
-        i = state.wanted[state.order[n]]
+    for n in np.argsort(state.keys[:count], kind="mergesort"):
+        i = state.wanted[n]
         machine, units = state.machine[i], state.units[i]
         best = best_up_to(asked, i, units + room_at(asked, state, i, machine))
         if best > units:
@@ -226,9 +208,8 @@ def _recreate(asked: Asked, state: State, many: int, how: How, draws: Any, at: i
         state.keys[waiting] = -worth / size * (1 - how.noise * draws[at])
         at += 1
         waiting += 1
-    _arrange(state, waiting)
-    for n in range(waiting):
-        at = _place(asked, state, state.waiting[state.order[n]], how, False, draws, at)
+    for n in np.argsort(state.keys[:waiting], kind="mergesort"):
+        at = _place(asked, state, state.waiting[n], how, False, draws, at)
     return at
 
 
@@ -366,7 +347,6 @@ _MOVES: tuple[Any, ...] = (
     _any_host,
     _empty,
     _place,
-    _arrange,
     _raise,
     _ruin,
     _recreate,

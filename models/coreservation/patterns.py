@@ -152,3 +152,22 @@ class Patterns:
         if self.level == "benefit":
             return self.scale.units(level_of(self.case, "benefit", held))
         return sum(self.worths[k] for k in {self.case.jobs[i].wish for i in held})
+
+    def bound(self, most: Sequence[int], prices: Sequence[int], branch: Branch) -> int:
+        """Return what no plan of a subproblem exceeds.
+
+        Parameters
+        ----------
+        most : sequence of int
+            Of each group what the dearest pattern is worth, less what it pays.
+        prices : sequence of int
+            Of all parts.
+        branch : Branch
+        """
+        pairs = zip(most, self.groups, strict=True)
+        bound = sum(worth * len(group.machines) for worth, group in pairs)
+        for k, wish in enumerate(self.case.wishes):
+            paid = self.worths[k] + sum(prices[i] for i in wish.jobs)
+            decided = branch.wishes.get(k)
+            bound += max(paid, 0) if decided is None else paid * decided
+        return bound

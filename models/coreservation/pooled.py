@@ -228,9 +228,11 @@ def upper_bound(
         columns = range(len(case.wishes))
         return BranchAndBound(model.program(level), columns, step, model.rounding(), seed, stop)
 
-    search, first = searched(), None
+    search = searched()
+    proven: list[Fraction | None] = []  # before the last search, which time may cut short
     if most > 1 and len(case.wishes) > _MANY and worth_a_row(case):
-        first = search.minimum(None, 1).bound  # before the row, which may take all time
+        first = search.minimum(None, 1).bound
+        proven.append(first)
         until = inf if limits.time_s is None else time.monotonic() + limits.time_s / 3
         row = row_of(model, level, seed, until)
         if row is not None:
@@ -241,12 +243,13 @@ def upper_bound(
             if first is None or after is None or after - first > _GAIN * abs(first):
                 search = narrowed
             search.release()
+            proven.append(after)
     constant = offset(case, level)
     aim = None if known is None else constant - known
     found = search.minimum(aim, min(limits.work or most, most))
     if found.bound is None:
         return Bounded(None, subproblems=found.subproblems)
-    worth = constant - (found.bound if first is None else max(first, found.bound))
+    worth = constant - max(bound for bound in (found.bound, *proven) if bound is not None)
     if not scale.exact:
         worth += _FINE
     point = found.point

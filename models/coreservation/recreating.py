@@ -168,7 +168,6 @@ def _state(case: Case) -> holding.State:
         moved=whole(jobs),
         wanted=whole(pieces),
         keys=np.zeros(pieces),
-        order=whole(pieces),
     )
 
 

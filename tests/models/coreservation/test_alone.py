@@ -16,6 +16,7 @@ from dlopt.models.coreservation import alone, apart, closing
 from dlopt.models.coreservation.alone import Knapsacks
 from dlopt.models.coreservation.apart import PatternSearch
 from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.closing import Closing
 from dlopt.models.coreservation.patterns import Branch, Patterns
 from dlopt.models.coreservation.placing import greedy
 from dlopt.models.coreservation.plans import fits
@@ -26,7 +27,6 @@ from dlopt.result import Limits, Status
 from tests.oracles_coreservation import optimum
 
 MANY = 10**6
-OPEN = 10**18
 FREE = Branch({}, {})
 
 
@@ -160,7 +160,7 @@ def test_machines_that_are_too_large_or_change_too_often_are_left_to_cp_sat() ->
     budget = Budget(Limits())
     assert Pricer(patterns, 0, FREE, budget, 0).machine is None
     pricers = [Pricer(patterns, 0, FREE, budget, 0)]
-    assert closing.close(patterns, FREE, pricers, [0] * 4, 0, OPEN, MANY, budget, 0) is None
+    assert Closing(patterns, FREE, pricers, budget, 0).close([0] * 4, 0, MANY) is None
     large = Instance((Machine("m", 5000),), (Request("r", 0, 0, 1, 1, (Part(3999, 1, linear()),)),))
     assert not Knapsacks.applies(Patterns(Case.of(large), "benefit"), 0)
 
@@ -170,7 +170,7 @@ def closed(patterns, known, branch=FREE, prices=None, budget=None, steps=MANY):
     count = len(patterns.groups)
     pricers = [Pricer(patterns, n, branch, budget, 0) for n in range(count)]
     prices = prices or [0] * len(patterns.case.jobs)
-    return closing.close(patterns, branch, pricers, prices, known, OPEN, steps, budget, 0)
+    return Closing(patterns, branch, pricers, budget, 0).close(prices, known, steps)
 
 
 def settled(patterns, known, branch=FREE, prices=None):
@@ -181,7 +181,7 @@ def settled(patterns, known, branch=FREE, prices=None):
         if found.held is not None:
             assert patterns.value(found.held) > known and fits(patterns.case, found.held)
             held, known = found.held, patterns.value(found.held)
-        if found.bound < OPEN:
+        if found.bound is not None:
             return closing.Closed(found.bound, held), guessed
         guessed += 1
 
@@ -217,7 +217,7 @@ def test_too_many_patterns_and_no_answer_close_nothing(monkeypatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(cpsat, "optimise", lambda *_, **__: nothing)
         found = closed(patterns, 0)
-        assert found.bound == OPEN and found.held  # a guess, of which nothing is proven
+        assert found.bound is None and found.held  # a guess, of which nothing is proven
         patch.setattr(closing.LinearSolver, "solve_integral", lambda *_, **__: (None, ()))
         assert closed(patterns, 0) is None
     assert closed(patterns, 0, budget=Budget(Limits(time_s=60))).held is not None
@@ -226,23 +226,23 @@ def test_too_many_patterns_and_no_answer_close_nothing(monkeypatch) -> None:
 def test_a_plan_is_looked_for_among_the_patterns_nearest_to_the_dearest(monkeypatch) -> None:
     patterns, prices, _ = drawn(3)
     steps, sizes = [], []
-    whole, held = closing._within, closing._guessed
+    whole, held = Closing._within, Closing._guessed
 
-    def within(*given):
-        steps.append(given[3])
-        return None if len(steps) > 2 else whole(*given)
+    def within(self, most, prices, slack, many):
+        steps.append(slack)
+        return None if len(steps) > 2 else whole(self, most, prices, slack, many)
 
-    def guessed(*given):
-        sizes.append(sum(map(len, given[3])))
-        return held(*given)
+    def guessed(self, found, known):
+        sizes.append(sum(map(len, found)))
+        return held(self, found, known)
 
-    monkeypatch.setattr(closing, "_within", within)
-    monkeypatch.setattr(closing, "_guessed", guessed)
+    monkeypatch.setattr(Closing, "_within", within)
+    monkeypatch.setattr(Closing, "_guessed", guessed)
     found = closed(patterns, 0, prices=prices)
     assert [one // steps[0] for one in steps] == [1, 2, 4] and len(sizes) == 1
-    assert found is None or (found.bound == OPEN and patterns.value(found.held) > 0)
+    assert found is None or (found.bound is None and patterns.value(found.held) > 0)
     steps.clear()
-    monkeypatch.setattr(closing, "_guessed", lambda *_: None)
+    monkeypatch.setattr(Closing, "_guessed", lambda *_: None)
     assert closed(patterns, 0, prices=prices) is None
 
 
@@ -256,13 +256,13 @@ def test_what_highs_rounds_wrongly_is_no_guess(monkeypatch) -> None:
 
     monkeypatch.setattr(closing.LinearSolver, "solve_integral", solve_integral)
     found = closed(patterns, 0)
-    assert found.bound < OPEN and fits(patterns.case, found.held)
+    assert found.bound is not None and fits(patterns.case, found.held)
 
 
 def test_without_a_time_limit_highs_is_asked_about_few_patterns_only(monkeypatch) -> None:
     patterns, _, _ = drawn(3)
     monkeypatch.setattr(closing, "_WIDE", 1)
-    assert closed(patterns, 0).bound < OPEN
+    assert closed(patterns, 0).bound is not None
 
 
 def test_where_there_were_too_many_less_must_be_left_to_prove(monkeypatch) -> None:
@@ -271,7 +271,7 @@ def test_where_there_were_too_many_less_must_be_left_to_prove(monkeypatch) -> No
     pricers, calls = search._pricers(FREE), []
     search.reach, search.steps = 1000, apart._STEPS[1] // 2
     node = apart._Node((0, 0), 1000, FREE, [0.0] * len(case.jobs))
-    monkeypatch.setattr(apart, "close", lambda *_: calls.append(1))
+    monkeypatch.setattr(Closing, "close", lambda *_: calls.append(1))
     search._close(node, pricers)
     assert (search.reach, search.steps, len(calls)) == (1000, apart._STEPS[1], 1)
     search._close(node, pricers)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dlopt.backends.branching import BranchAndBound
+from dlopt.backends.branching import BranchAndBound, Proven
 from dlopt.backends.highs import Relaxed
 from dlopt.generation.coreservation import min5, overloaded, small
 from dlopt.models.coreservation import apportioned, pooled
@@ -105,8 +105,8 @@ def test_many_copies_need_no_row(monkeypatch) -> None:
     assert not worth_a_row(case)
 
 
-def test_what_was_proven_before_a_row_that_took_all_time_is_kept(monkeypatch) -> None:
-    case = Case.of(min5(requests=20, seed=2, ahead=200))
+def test_what_was_proven_before_time_was_up_is_kept(monkeypatch) -> None:
+    case = Case.of(min5(requests=20, seed=4, ahead=200))
     searches: list[BranchAndBound] = []
 
     class Kept(BranchAndBound):
@@ -114,13 +114,22 @@ def test_what_was_proven_before_a_row_that_took_all_time_is_kept(monkeypatch) ->
             super().__init__(*given)
             searches.append(self)
 
+        def minimum(self, *given: Any) -> Proven:
+            found = super().minimum(*given)
+            if searches.index(self) == 1:
+                self.stop = 0.0
+            return found
+
     def slow(*_: Any) -> None:
         searches[0].stop = 0.0
 
     plain = upper_bound(case, "benefit", Limits(), most=1).worth
     monkeypatch.setattr(pooled, "BranchAndBound", Kept)
-    monkeypatch.setattr(pooled, "row_of", slow)
-    assert upper_bound(case, "benefit", Limits()).worth == plain < trivial(case, "benefit")
+    with monkeypatch.context() as patch:  # the row took all time
+        patch.setattr(pooled, "row_of", slow)
+        assert upper_bound(case, "benefit", Limits()).worth == plain < trivial(case, "benefit")
+    searches.clear()  # there was time for one program with the row
+    assert upper_bound(case, "benefit", Limits()).worth < plain
 
 
 def test_without_an_answer_or_anything_tight_there_is_no_row(monkeypatch) -> None:

@@ -84,15 +84,6 @@ def test_compiled_moves_answer_the_same() -> None:
         assert np.array_equal(one, other)
 
 
-@pytest.mark.parametrize("count", [0, 1, 7, moves._FEW, moves._FEW + 1, 250])
-def test_keys_are_put_in_order_equal_ones_as_they_come(count) -> None:
-    state = Recreation(Case.of(overloaded(requests=70, seed=1)), {}, 0).state
-    assert len(state.keys) >= count
-    state.keys[:count] = np.random.default_rng(0).integers(0, 9, count).tolist()
-    moves._arrange(state, count)
-    assert state.order[:count] == sorted(range(count), key=lambda n: state.keys[n])
-
-
 def test_without_the_extra_moves_are_interpreted(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     moves.compiled.cache_clear()
