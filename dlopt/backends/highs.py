@@ -15,6 +15,8 @@ from dlopt.errors import SolverError
 from dlopt.result import Limits, Status
 
 NAME = "HiGHS"
+_FINE = 1e-9
+"""By how much linear programs may miss a rule where HiGHS branches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ class LinearSolver:
         limits : Limits
             `work` counts nodes.
         any_point : bool
-            Whether a point will do that is not known to be an optimum; no gap is left to it then.
+            Whether a point will do that is not known to be an optimum.
 
         Returns
         -------
@@ -124,10 +126,11 @@ class LinearSolver:
         for column in columns:
             self.model.changeColIntegrality(column, self.highspy.HighsVarType.kInteger)
         self.model.setOptionValue("presolve", "choose")
+        self.model.setOptionValue("mip_rel_gap", 0.0)
+        for rule in ("primal", "dual"):  # by its own the bound may be wrong in the sixth digit
+            self.model.setOptionValue(f"{rule}_feasibility_tolerance", _FINE)
         if limits.work is not None:
             self.model.setOptionValue("mip_max_nodes", limits.work)
-        if any_point:
-            self.model.setOptionValue("mip_rel_gap", 0.0)
         self._keep_time()
         self.model.run()
         bound = float(self.model.getInfo().mip_dual_bound)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
@@ -58,6 +58,17 @@ class Found:
     bounds: list[Fraction] = field(default_factory=list)
     proven: int = 0
     proofs: list[str] = field(default_factory=list)
+
+
+class Bound(NamedTuple):
+    """No plan has more of a level; where that comes from; whether it is a solver's word in floats.
+
+    A plan may refute a word, which is none then.
+    """
+
+    most: Fraction
+    proof: str
+    said: bool = False
 
 
 class Search:
@@ -134,7 +145,7 @@ class Search:
 
     def _prove(self, level: str) -> None:
         """Prove a level, or bound it: by the relaxation, neighbourhoods, the whole program."""
-        bounds = [(trivial(self.case, level), "all that could be accepted")]
+        bounds = [Bound(trivial(self.case, level), "all that could be accepted")]
         try:
             tiny = self.whole and len(self.case.wishes) <= _TINY
             improving = self.neighbours and not tiny
@@ -154,8 +165,7 @@ class Search:
                 bounds.append(self._by_program(level))
         except TimeoutError:
             pass
-        bound, proof = min(bounds, key=lambda one: one[0])
-        value = self.value
+        value, (bound, proof, _) = self.value, self._least(bounds)
         if value > bound:
             raise SolverError(f"a plan is worth {value}, but its bound is {bound}: {proof}")
         self.found.bounds.append(bound)
@@ -163,9 +173,14 @@ class Search:
         if self._met(level, value, bound):
             self.found.proven += 1
 
-    def _meets(self, bounds: Sequence[tuple[Fraction, str]]) -> bool:
+    def _least(self, bounds: Sequence[Bound]) -> Bound:
+        """Return the least bound but for words that the best plan refutes."""
+        value = self.value
+        return min(one for one in bounds if not one.said or one.most >= value)
+
+    def _meets(self, bounds: Sequence[Bound]) -> bool:
         """Tell whether a level is proven as well as was asked for."""
-        gap, bound = exact(self.budget.limits.gap), min(bounds)[0]
+        gap, bound = exact(self.budget.limits.gap), self._least(bounds).most
         level = self.case.levels[self.found.proven]
         return self._met(level, self.value, bound) or bound - self.value <= gap * abs(self.value)
 
@@ -182,19 +197,19 @@ class Search:
         levels = self.case.levels[: self.found.proven]
         return list(zip(levels, key_of(self.case, self.found.held), strict=False))
 
-    def _by_word(self, level: str) -> tuple[Fraction, str]:
+    def _by_word(self, level: str) -> Bound:
         """Bound a level by the same relaxation, on the word of HiGHS."""
         limits = self.budget.left(_WORD)
         limits = replace(limits, work=min(limits.work or _NODES, _NODES))
         said = pooled.said_bound(self.case, level, limits, pinned=self._pinned(), seed=self.seed)
         everything = trivial(self.case, level)
         if said is None:
-            return everything, "all that could be accepted"
+            return Bound(everything, "all that could be accepted")
         said += _CARE * (everything - offset(self.case, level))
-        bound = max(linear.tidy(self.case, level, said, _CARE), self.value)
-        return bound, "machines as one, the word of HiGHS, in floats"
+        bound = linear.tidy(self.case, level, said, _CARE)
+        return Bound(bound, "machines as one, the word of HiGHS, in floats", said=True)
 
-    def _by_relaxation(self, level: str) -> tuple[Fraction, str]:
+    def _by_relaxation(self, level: str) -> Bound:
         limits = self.budget.left(_FRACTIONS[len(self.case.wishes) > _SMALL])
         case, pinned = self.case, self._pinned()
         found = pooled.upper_bound(
@@ -206,17 +221,17 @@ class Search:
             raise SolverError("the relaxation refutes a plan that was found")
         if found.shares:
             self._take(raised(case, placed(case, found.accepted, found.shares)))
-        return found.worth, proof
+        return Bound(found.worth, proof)
 
-    def _by_bins(self) -> tuple[Fraction, str]:
+    def _by_bins(self) -> Bound:
         """Bound the machines of a plan that accepts all that could be; others may have fewer."""
         if len(self.found.held) < len(self.case.jobs):
-            return trivial(self.case, "machines"), "nothing"
-        return -Fraction(self.least.bound), self.least.proof
+            return Bound(trivial(self.case, "machines"), "nothing")
+        return Bound(-Fraction(self.least.bound), self.least.proof)
 
-    def _by_neighbourhoods(self, bounds: Sequence[tuple[Fraction, str]]) -> None:
+    def _by_neighbourhoods(self, bounds: Sequence[Bound]) -> None:
         """Look for better plans until a bound is met."""
-        gap, bound = exact(self.budget.limits.gap), min(bounds)[0]
+        gap, bound = exact(self.budget.limits.gap), self._least(bounds).most
         enough = [value for _, value in self._pinned()]
         enough.append(bound / (1 + gap) if bound > 0 else bound)
         self.improver.run(self.found.held, self._share, enough, lambda: self._meets(bounds))
@@ -228,7 +243,7 @@ class Search:
             return False
         return Scale.of(self.case, level, FINEST >> 10).exact
 
-    def _by_patterns(self, level: str) -> tuple[Fraction, str]:
+    def _by_patterns(self, level: str) -> Bound:
         """Prove a level with machines apart, unless the program does it in a short time."""
         self._take(self.improver.recreated(self.found.held, self.budget, _BRIEF))
         try:
@@ -242,9 +257,9 @@ class Search:
         self._take(raised(self.case, found.held))
         plural = "s" * (found.subproblems != 1)
         proof = f"machines apart, in whole numbers over {found.subproblems} subproblem{plural}"
-        return found.worth + offset(self.case, level), proof
+        return Bound(found.worth + offset(self.case, level), proof)
 
-    def _by_program(self, level: str, share: float = 1) -> tuple[Fraction, str]:
+    def _by_program(self, level: str, share: float = 1) -> Bound:
         if self.formulation == "milp":
             return self._by_linear(level)
         scale = Scale.of(self.case, level)
@@ -266,7 +281,7 @@ class Search:
         self._take(model.held(outcome))
         rounded = "" if scale.exact else ", coefficients rounded up"
         bound = Fraction(outcome.bound, scale.factor) + offset(self.case, level)
-        return bound, f"{cpsat.NAME}, in whole numbers{rounded}"
+        return Bound(bound, f"{cpsat.NAME}, in whole numbers{rounded}")
 
     def _pin(self, model: PackingModel, level: str, value: Fraction) -> None:
         """Ask for plans that are as good on a level."""
@@ -274,7 +289,7 @@ class Search:
         least = value - offset(self.case, level)
         model.model.add(model.worth(scale) >= int(least * scale.factor))
 
-    def _by_linear(self, level: str) -> tuple[Fraction, str]:
+    def _by_linear(self, level: str) -> Bound:
         model = linear.LinearModel(self.case, symmetric=self.symmetric)
         for one, value in self._pinned():
             model.require(one, value - offset(self.case, one))
@@ -291,7 +306,7 @@ class Search:
         bound = linear.tidy(self.case, level, bound, _CARE)
         if abs(bound - self.value) <= _CARE * max(Fraction(1), abs(bound)):
             bound = self.value
-        return bound, f"the word of {outcome.solver}, in floats"
+        return Bound(bound, f"the word of {outcome.solver}, in floats", said=True)
 
     def _take(self, held: Held) -> None:
         """Take a plan if it is better, first levels first."""

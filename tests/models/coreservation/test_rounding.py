@@ -4,14 +4,18 @@ import random
 from fractions import Fraction
 from itertools import product
 
+import pytest
+
 from dlopt.backends.branching import BranchAndBound
 from dlopt.backends.budget import Budget
+from dlopt.errors import SolverError
 from dlopt.generation.coreservation import overloaded
 from dlopt.models.coreservation import pooled, rounding
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.pooled import PooledModel, said_bound
 from dlopt.models.coreservation.rounding import Rounding
-from dlopt.models.coreservation.search import Search
+from dlopt.models.coreservation.search import Bound, Search
+from dlopt.models.coreservation.worth import key_of
 from dlopt.result import Limits
 
 
@@ -93,4 +97,20 @@ def test_a_solver_that_says_nothing_in_time(monkeypatch) -> None:
     monkeypatch.setattr(pooled.LinearSolver, "solve_integral", lambda *_: (None, ()))
     search = Search(case, Budget(Limits()), whole=False)
     assert said_bound(case, "benefit", Limits()) is None
-    assert search._by_word("benefit") == (1, "all that could be accepted")
+    assert search._by_word("benefit") == (1, "all that could be accepted", False)
+
+
+def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
+    case = Case.of(overloaded(requests=34, seed=1))
+    monkeypatch.setattr(pooled, "said_bound", lambda *_, **__: Fraction(1, 100))
+    found = Search(case, Budget(Limits(time_s=2)), whole=False).run({})
+    assert found.bounds[0] > key_of(case, found.held)[0] > Fraction(1, 10)
+    assert found.proven == 0 and "word" not in found.proofs[0]
+    linear_said = Bound(Fraction(0), "the word of HiGHS, in floats", said=True)
+    monkeypatch.setattr(Search, "_by_linear", lambda *_: linear_said)
+    found = Search(case, Budget(Limits(time_s=2)), formulation="milp", neighbours=False).run({})
+    assert "word" not in found.proofs[0]
+    refuted = linear_said._replace(said=False)
+    monkeypatch.setattr(Search, "_by_relaxation", lambda *_: refuted)
+    with pytest.raises(SolverError, match="but its bound is"):
+        Search(case, Budget(Limits(time_s=2)), whole=False).run(found.held)
