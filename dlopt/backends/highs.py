@@ -145,6 +145,12 @@ class LinearSolver:
         """Change the bounds of a variable."""
         self.model.changeColBounds(column, lower, upper)
 
+    def set_upper(self, columns: Sequence[int], upper: float) -> None:
+        """Change the upper bounds of some variables, whose lower ones are 0."""
+        np, count = self.numpy, len(columns)
+        places = np.asarray(columns, np.int32)
+        self.model.changeColsBounds(count, places, np.zeros(count), np.full(count, upper))
+
     def add(self, row: Row) -> None:
         """Add a constraint."""
         terms, lower, upper = row

@@ -20,7 +20,7 @@ from typing import Any
 from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.closing import Closing
+from dlopt.models.coreservation.closing import NOTHING, Closing
 from dlopt.models.coreservation.patterns import Branch, Patterns
 from dlopt.models.coreservation.pricing import Master, Pricer, first_prices
 from dlopt.models.coreservation.worth import Held
@@ -130,18 +130,21 @@ class PatternSearch:
     def _close(self, node: _Node, pricers: Sequence[Pricer]) -> None:
         """Look for the best plan among all patterns that could be part of a better one.
 
-        Where they were too many it is tried again with twice as many steps; after the most of them,
+        Where they are too many it is tried again with twice as many steps; after the most of them,
         when what is left to prove is half as much.
         """
         factor = self.patterns.scale.factor
         whole = [round(price * factor) for price in node.prices]
-        closing = Closing(self.patterns, node.branch, pricers, self.budget, self.seed)
+        closing = Closing(self.patterns, node.branch, pricers, whole, self.budget, self.seed)
         while self.value < node.bound <= self.value + self.reach:
-            found = closing.close(whole, self.value, self.steps)
+            found = closing.close(self.value, self.steps)
             if found is None:
                 self.steps *= 2
-                if self.steps > _STEPS[1]:
-                    self.reach, self.steps = (node.bound - self.value) // 2, _STEPS[0]
+                if self.steps <= _STEPS[1]:
+                    continue
+                self.reach, self.steps = (node.bound - self.value) // 2, _STEPS[0]
+                return
+            if found == NOTHING:
                 return
             if found.bound is not None:
                 node.bound = min(node.bound, found.bound)

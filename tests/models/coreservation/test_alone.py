@@ -9,7 +9,6 @@ from math import inf
 import numpy as np
 import pytest
 
-from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.generation.coreservation import overloaded, small
 from dlopt.models.coreservation import alone, apart, closing
@@ -23,7 +22,7 @@ from dlopt.models.coreservation.plans import fits
 from dlopt.models.coreservation.pricing import Pricer
 from dlopt.models.coreservation.worth import worth_at
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear
-from dlopt.result import Limits, Status
+from dlopt.result import Limits
 from tests.oracles_coreservation import optimum
 
 MANY = 10**6
@@ -160,7 +159,7 @@ def test_machines_that_are_too_large_or_change_too_often_are_left_to_cp_sat() ->
     budget = Budget(Limits())
     assert Pricer(patterns, 0, FREE, budget, 0).machine is None
     pricers = [Pricer(patterns, 0, FREE, budget, 0)]
-    assert Closing(patterns, FREE, pricers, budget, 0).close([0] * 4, 0, MANY) is None
+    assert Closing(patterns, FREE, pricers, [0] * 4, budget, 0).close(0, MANY) == closing.NOTHING
     large = Instance((Machine("m", 5000),), (Request("r", 0, 0, 1, 1, (Part(3999, 1, linear()),)),))
     assert not Knapsacks.applies(Patterns(Case.of(large), "benefit"), 0)
 
@@ -170,7 +169,7 @@ def closed(patterns, known, branch=FREE, prices=None, budget=None, steps=MANY):
     count = len(patterns.groups)
     pricers = [Pricer(patterns, n, branch, budget, 0) for n in range(count)]
     prices = prices or [0] * len(patterns.case.jobs)
-    return Closing(patterns, branch, pricers, budget, 0).close(prices, known, steps)
+    return Closing(patterns, branch, pricers, prices, budget, 0).close(known, steps)
 
 
 def settled(patterns, known, branch=FREE, prices=None):
@@ -186,9 +185,13 @@ def settled(patterns, known, branch=FREE, prices=None):
         guessed += 1
 
 
+@pytest.mark.parametrize("few", [0, 3000])
 @pytest.mark.parametrize("level", ["benefit", "rejections", "rejected-priority"])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_best_plan_is_that_of_brute_force_whatever_the_prices(level, seed) -> None:
+def test_the_best_plan_is_that_of_brute_force_whatever_the_prices(
+    level, seed, few, monkeypatch
+) -> None:
+    monkeypatch.setattr(closing, "_FEW", few)
     instance = small(requests=4, span=2, machines=2, capacity=6, seed=seed)
     if seed == 1:  # machines that differ
         instance = replace(instance, machines=(Machine("a", 6), Machine("b", 4)))
@@ -203,7 +206,7 @@ def test_the_best_plan_is_that_of_brute_force_whatever_the_prices(level, seed) -
     for known in (0, units - patterns.step):
         found, guessed = settled(patterns, known, prices=prices)
         assert found.bound == units == patterns.value(found.held) and fits(case, found.held)
-        assert guessed
+        assert bool(guessed) == (few == 0)
     assert closed(patterns, units, prices=prices) == closing.Closed(units, None)
     rejected = Branch({0: False}, {})
     found, _ = settled(patterns, 0, rejected)
@@ -213,14 +216,13 @@ def test_the_best_plan_is_that_of_brute_force_whatever_the_prices(level, seed) -
 def test_too_many_patterns_and_no_answer_close_nothing(monkeypatch) -> None:
     patterns, _, _ = drawn(3)
     assert closed(patterns, 0, steps=1) is None
-    nothing = cpsat.Outcome(Status.LIMIT, None, None, None, "")
-    with monkeypatch.context() as patch:
-        patch.setattr(cpsat, "optimise", lambda *_, **__: nothing)
-        found = closed(patterns, 0)
-        assert found.bound is None and found.held  # a guess, of which nothing is proven
-        patch.setattr(closing.LinearSolver, "solve_integral", lambda *_, **__: (None, ()))
-        assert closed(patterns, 0) is None
     assert closed(patterns, 0, budget=Budget(Limits(time_s=60))).held is not None
+    monkeypatch.setattr(closing, "_FEW", 0)
+    monkeypatch.setattr(closing, "_SUBPROBLEMS", 0)
+    found = closed(patterns, 0)
+    assert found.bound is None and found.held  # a guess, of which nothing is proven
+    monkeypatch.setattr(closing.LinearSolver, "solve_integral", lambda *_, **__: (None, ()))
+    assert closed(patterns, 0) == closing.NOTHING
 
 
 def test_a_plan_is_looked_for_among_the_patterns_nearest_to_the_dearest(monkeypatch) -> None:
@@ -228,9 +230,9 @@ def test_a_plan_is_looked_for_among_the_patterns_nearest_to_the_dearest(monkeypa
     steps, sizes = [], []
     whole, held = Closing._within, Closing._guessed
 
-    def within(self, most, prices, slack, many):
+    def within(self, slack, many):
         steps.append(slack)
-        return None if len(steps) > 2 else whole(self, most, prices, slack, many)
+        return None if len(steps) > 2 else whole(self, slack, many)
 
     def guessed(self, found, known):
         sizes.append(sum(map(len, found)))
@@ -247,6 +249,7 @@ def test_a_plan_is_looked_for_among_the_patterns_nearest_to_the_dearest(monkeypa
 
 
 def test_what_highs_rounds_wrongly_is_no_guess(monkeypatch) -> None:
+    monkeypatch.setattr(closing, "_FEW", 0)
     patterns, _, _ = drawn(3)
     first = len(patterns.case.wishes)
 
@@ -260,6 +263,7 @@ def test_what_highs_rounds_wrongly_is_no_guess(monkeypatch) -> None:
 
 
 def test_without_a_time_limit_highs_is_asked_about_few_patterns_only(monkeypatch) -> None:
+    monkeypatch.setattr(closing, "_FEW", 0)
     patterns, _, _ = drawn(3)
     monkeypatch.setattr(closing, "_WIDE", 1)
     assert closed(patterns, 0).bound is not None
@@ -268,16 +272,19 @@ def test_without_a_time_limit_highs_is_asked_about_few_patterns_only(monkeypatch
 def test_where_there_were_too_many_less_must_be_left_to_prove(monkeypatch) -> None:
     case = Case.of(overloaded(requests=6, machines=4, parts=3, seed=100))
     search = PatternSearch(case, "benefit", {}, Budget(Limits()))
-    pricers, calls = search._pricers(FREE), []
-    search.reach, search.steps = 1000, apart._STEPS[1] // 2
+    pricers, steps = search._pricers(FREE), []
+    search.reach = 1000
     node = apart._Node((0, 0), 1000, FREE, [0.0] * len(case.jobs))
-    monkeypatch.setattr(Closing, "close", lambda *_: calls.append(1))
+    monkeypatch.setattr(Closing, "close", lambda *given: steps.append(given[-1]))
     search._close(node, pricers)
-    assert (search.reach, search.steps, len(calls)) == (1000, apart._STEPS[1], 1)
+    assert steps == [10_000 << n for n in range(6)]
+    assert (search.reach, search.steps) == (500, apart._STEPS[0])
     search._close(node, pricers)
-    assert (search.reach, search.steps, len(calls)) == (500, apart._STEPS[0], 2)
+    assert len(steps) == 6 and node.bound == 1000
+    search.reach = 1000
+    monkeypatch.setattr(Closing, "close", lambda *given: steps.append(1) or closing.NOTHING)
     search._close(node, pricers)
-    assert len(calls) == 2 and node.bound == 1000
+    assert len(steps) == 7 and node.bound == search.reach == 1000
 
 
 def test_a_search_ends_where_the_best_plan_is_chosen_from_all_patterns() -> None:

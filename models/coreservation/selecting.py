@@ -1,0 +1,357 @@
+"""The best plan of patterns that are given: branch and cut, every bound in whole numbers.
+
+A linear program takes patterns in part. It has rows over three parts: patterns with two of them or
+more are taken once at the most (Jepsen, Petersen, Spoorendonk, Pisinger, Operations Research 56,
+2008). Whatever the floats are that it is solved in, its prices rounded to whole numbers prove a
+bound, and which patterns no better plan has. Branched on is who is accepted, which group of
+machines a part is on, and which two parts are on one machine; tried out first (Applegate, Bixby,
+Chvatal, Cook 1995) is what is left open most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, combinations
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.linear_program import LinearProgram
+from dlopt.models.coreservation.alone import Chosen
+from dlopt.models.coreservation.patterns import Branch, Patterns
+from dlopt.result import Status
+
+_ROUNDS, _ROWS, _BROKEN = 20, 30, 1e-2
+"""Of rows; how many come in a round at the most; by how much each must be broken."""
+_TRIED = 10
+"""Ways to branch that are tried out."""
+_WHOLE = 1e-6
+_LARGE = 1 << 50
+"""No price is larger, so that sums fit into 64 bits."""
+
+Found = list[list[Chosen]]
+"""Patterns, group by group."""
+
+
+def program_of(patterns: Patterns, wishes: Mapping[int, bool], found: Found) -> LinearProgram:
+    """Return the program that accepts requests, then takes patterns, group by group.
+
+    Patterns have no upper bounds: rows of parts are, and only these have prices.
+    """
+    case, unit, one = patterns.case, patterns.scale.factor, Fraction(1)
+    costs = [Fraction(-worth, unit) for worth in patterns.worths]
+    bounds: list[tuple[Fraction | None, Fraction | None]] = [(Fraction(0), one)] * len(costs)
+    for k, decided in wishes.items():
+        bounds[k] = (Fraction(decided),) * 2
+    parts: list[list[tuple[int, Fraction]]] = [[(job.wish, -one)] for job in case.jobs]
+    rows: list[tuple[tuple[int, Fraction], ...]] = []
+    sides: list[tuple[Fraction | None, Fraction | None]] = []
+    for group, own in zip(patterns.groups, found, strict=True):
+        first = len(costs)
+        for pattern in own:
+            for i in pattern.jobs:
+                parts[i].append((len(costs), one))
+            costs.append(Fraction(-pattern.worth, unit))
+            bounds.append((Fraction(0), None))
+        rows.append(tuple((column, one) for column in range(first, len(costs))))
+        sides.append((None, Fraction(len(group.machines))))
+    rows += map(tuple, parts)
+    sides += [(Fraction(0), Fraction(0))] * len(parts)
+    return LinearProgram(len(costs), tuple(costs), tuple(rows), tuple(sides), tuple(bounds))
+
+
+class _UnsettledError(Exception):
+    """A linear program was not solved in time, or what it says was not proven."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A subproblem: patterns that may be taken, who is decided, triples of parts with rows."""
+
+    open: Any
+    wishes: Mapping[int, bool]
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way to branch: patterns that the first branch leaves out, and the second.
+
+    A wish, if that is what is decided, is accepted in the first and rejected in the second.
+    """
+
+    off: tuple[Any, Any]
+    wish: int | None = None
+
+
+class Selection:
+    """Branch and cut over patterns.
+
+    Parameters
+    ----------
+    patterns : Patterns
+    branch : Branch
+        The subproblem.
+    found : list of list of Chosen
+        Its patterns, group by group.
+    known : int
+        What a plan is worth: looked for are better ones.
+    stop : float
+        Instant of the monotonic clock at which to end.
+    seed : int
+
+    Attributes
+    ----------
+    known : int
+        What the best plan is worth.
+    taken : list of list of int or None
+        Of each group how often each pattern is taken in a better plan, if one was found.
+    """
+
+    def __init__(
+        self,
+        patterns: Patterns,
+        branch: Branch,
+        found: Found,
+        known: int,
+        stop: float,
+        seed: int,
+    ) -> None:
+        self.patterns, self.found, self.known = patterns, found, known
+        self.stop, self.seed = stop, seed
+        self.taken: list[list[int]] | None = None
+        every, parts = [*chain.from_iterable(found)], len(patterns.case.jobs)
+        self.worths = np.array([one.worth for one in every], np.int64)
+        self.groups = np.repeat(np.arange(len(found)), [len(own) for own in found])
+        self.has = np.zeros((len(every), parts), np.int8)
+        for n, one in enumerate(every):
+            self.has[n, list(one.jobs)] = 1
+        self.triples = np.array([*combinations(range(parts), 3)], np.intp).reshape(-1, 3).T
+        self.nodes = [_Node(np.ones(len(every), np.bool_), branch.wishes)]
+
+    def thinned(self) -> Found:
+        """Return the patterns that the linear program leaves, and go on with those only."""
+        relaxed = _Relaxation(self, self.nodes[0])
+        try:
+            self.nodes = [relaxed.node()] if relaxed.tighten() else []
+        except _UnsettledError:
+            return self.found
+        return self.of(self.nodes[0].open) if self.nodes else [[] for _ in self.found]
+
+    def run(self, most: int | None = None) -> bool:
+        """Look for the best plan; tell whether it is proven.
+
+        Parameters
+        ----------
+        most : int, optional
+            Subproblems at the most.
+        """
+        try:
+            while self.nodes and most != 0:
+                self._settle(_Relaxation(self, self.nodes.pop()))
+                most = None if most is None else most - 1
+        except _UnsettledError:
+            return False
+        return not self.nodes
+
+    def of(self, some: Any) -> Found:
+        """Return some of the patterns, group by group."""
+        places = iter(some.tolist())
+        return [[one for one in own if next(places)] for own in self.found]
+
+    def _settle(self, relaxed: _Relaxation) -> None:
+        """Branch where a better plan may be left; take the plans that points are."""
+        while relaxed.tighten():
+            way = relaxed.best_way()
+            if way is not None:
+                self.nodes += relaxed.branches(way)
+                return
+            self._take(relaxed)
+
+    def _take(self, relaxed: _Relaxation) -> None:
+        """Take the plan that a point is."""
+        patterns, accepted, chosen = self.patterns, relaxed.accepted(), relaxed.chosen()
+        covered = self.has[chosen].sum(0)
+        whole = all(
+            covered[i] == (job.wish in accepted) for i, job in enumerate(patterns.case.jobs)
+        )
+        for n, group in enumerate(patterns.groups):
+            used = chosen & (self.groups == n) & self.has.any(1)
+            whole = whole and used.sum() <= len(group.machines)
+        value = self.worths[chosen].sum().item() + sum(patterns.worths[k] for k in accepted)
+        if not whole or value <= self.known:
+            raise _UnsettledError
+        places = iter(chosen.tolist())
+        self.known, self.taken = value, [[int(next(places)) for _ in own] for own in self.found]
+
+
+class _Relaxation:
+    """The linear program of a subproblem.
+
+    Parameters
+    ----------
+    whole : Selection
+    start : _Node
+
+    Attributes
+    ----------
+    point : array
+        Its optimum: requests accepted, patterns taken.
+    kept : array of bool
+        Those of its patterns that a better plan may have.
+    """
+
+    def __init__(self, whole: Selection, start: _Node) -> None:
+        self.whole, self.start = whole, start
+        self.places = np.flatnonzero(start.open)
+        self.has = whole.has[self.places]
+        self.worths, self.groups = whole.worths[self.places], whole.groups[self.places]
+        self.kept = np.ones(len(self.places), np.bool_)
+        self.first = len(whole.patterns.worths)
+        program = program_of(whole.patterns, start.wishes, whole.of(start.open))
+        self.solver = LinearSolver(program, whole.seed, whole.stop)
+        self.costs = np.array([float(cost) for cost in program.costs])
+        self.rows: dict[int, Any] = {}
+        for triple in start.rows:
+            self._add(triple)
+
+    def tighten(self) -> bool:
+        """Add rows that points break; tell whether a better plan may be left."""
+        for _ in range(_ROUNDS):
+            found = self._solved()
+            self.kept &= self._possible(found)
+            if not self.kept.any():
+                return False
+            if found.status is not Status.OPTIMAL:
+                raise _UnsettledError  # no plan, as far as floats tell
+            self.point = np.array(found.point)
+            broken = self._broken()
+            for triple in broken:
+                self._add(triple)
+            if not broken:
+                break
+        return True
+
+    def node(self) -> _Node:
+        """Return the subproblem with what is kept of it."""
+        return self._node(np.zeros_like(self.kept), self.start.wishes)
+
+    def branches(self, way: _Way) -> list[_Node]:
+        """Return both branches, the first one last."""
+        return [self._node(way.off[side], self._decided(way, side == 0)) for side in (1, 0)]
+
+    def best_way(self) -> _Way | None:
+        """Return the way to branch that bounds best, None if the point is whole."""
+        ways = sorted(self._ways(), key=lambda one: one[0])[:_TRIED]
+        worth = (self.costs @ self.point).item()
+        best, most = None, -1.0
+        for _, way in ways:
+            gains = [max(self._tried(way, side) - worth, 0) for side in (0, 1)]
+            score = max(gains[0], _WHOLE**2) * max(gains[1], _WHOLE**2)
+            if score > most:
+                best, most = way, score
+        return best
+
+    def accepted(self) -> set[int]:
+        """Return the requests that the point accepts."""
+        return set(np.flatnonzero(self.point[: self.first] > 0.5).tolist())
+
+    def chosen(self) -> Any:
+        """Tell which of all patterns the point takes."""
+        chosen = np.zeros_like(self.whole.groups, np.bool_)
+        chosen[self.places[self.point[self.first :] > 0.5]] = True
+        return chosen
+
+    def _solved(self) -> Relaxed:
+        found = self.solver.solve()
+        if found.status is Status.LIMIT:
+            raise _UnsettledError
+        return found
+
+    def _node(self, off: Any, wishes: Mapping[int, bool]) -> _Node:
+        rest = np.zeros_like(self.start.open)
+        rest[self.places[self.kept & ~off]] = True
+        return _Node(rest, wishes, tuple(self.rows))
+
+    def _decided(self, way: _Way, accepted: bool) -> Mapping[int, bool]:
+        own = {} if way.wish is None else {way.wish: accepted}
+        return {**self.start.wishes, **own}
+
+    def _possible(self, found: Relaxed) -> Any:
+        """Tell which patterns are not too far below the dearest, given the rows there are."""
+        patterns = self.whole.patterns
+        count, unit = len(patterns.groups), float(patterns.scale.factor)
+        if found.status is not Status.OPTIMAL:  # a ray: large prices prove most
+            unit = _LARGE / max(map(abs, found.multipliers), default=1.0)
+        paid = [round(max(min(-one * unit, _LARGE), -_LARGE)) for one in found.multipliers]
+        paid += [0] * (count + len(patterns.case.jobs) - len(paid))
+        last = count + len(patterns.case.jobs)
+        prices, extra = paid[count:last], [max(one, 0) for one in paid[last:]]
+        left = self.worths - self.has @ np.array(prices, np.int64)
+        for row, price in zip(self.rows.values(), extra, strict=False):
+            left -= price * row
+        most = [left[self.kept & (self.groups == n)].max(initial=0).item() for n in range(count)]
+        bound = patterns.bound(most, prices, Branch(self.start.wishes, {})) + sum(extra)
+        slack = bound - self.whole.known - patterns.step
+        return left >= np.array(most, np.int64)[self.groups] - slack
+
+    def _broken(self) -> list[int]:
+        """Return the triples of parts whose rows the point breaks most."""
+        point = self.point[self.first :]
+        some = np.flatnonzero(point > _WHOLE)
+        excess = point[some] @ _crowded(self.has[some], self.whole.triples) - 1
+        worst = np.argsort(-excess, kind="stable")[:_ROWS].tolist()
+        return [n for n in worst if excess[n] > _BROKEN and n not in self.rows]
+
+    def _add(self, triple: int) -> None:
+        """Add the row of three parts."""
+        row = _crowded(self.has, self.whole.triples[:, triple])
+        columns = (self.first + np.flatnonzero(row)).tolist()
+        self.rows[triple] = row
+        self.solver.add((tuple((column, Fraction(1)) for column in columns), None, Fraction(1)))
+
+    def _ways(self) -> Iterator[tuple[float, _Way]]:
+        """Yield what the point leaves open, and how far it is from open to the half."""
+        point = self.point[self.first :]
+        some = np.flatnonzero(point > _WHOLE)
+        taken, has = point[some], self.has[some].astype(float)
+        for k, wish in enumerate(self.whole.patterns.case.wishes):
+            if _open(self.point[k]):
+                rejected = self.has[:, list(wish.jobs)].any(1)
+                yield abs(self.point[k] - 0.5), _Way((np.zeros_like(rejected), rejected), k)
+        for n in range(len(self.whole.found) - 1):
+            here = self.groups == n
+            for i, share in enumerate((taken * here[some]) @ has):
+                if _open(share):
+                    part = self.has[:, i] > 0
+                    yield abs(share - 0.5), _Way((part & ~here, part & here))
+        together = has.T @ (has * taken[:, None])
+        for i, j in combinations(range(len(together)), 2):
+            if _open(together[i, j]):
+                one, other = self.has[:, i] > 0, self.has[:, j] > 0
+                yield abs(together[i, j] - 0.5), _Way((one ^ other, one & other))
+
+    def _tried(self, way: _Way, side: int) -> float:
+        """Return the optimum of a branch."""
+        columns = (self.first + np.flatnonzero(way.off[side])).tolist()
+        self.solver.set_upper(columns, 0.0)
+        if way.wish is not None:
+            self.solver.set_bounds(way.wish, 1.0 - side, 1.0 - side)
+        found = self._solved()
+        self.solver.set_upper(columns, inf)
+        if way.wish is not None:
+            self.solver.set_bounds(way.wish, 0.0, 1.0)
+        return (self.costs @ found.point).item() if found.point else inf
+
+
+def _open(share: float) -> bool:
+    return _WHOLE < share < 1 - _WHOLE
+
+
+def _crowded(has: Any, triples: Any) -> Any:
+    """Tell which patterns have at least two of three parts."""
+    return has[:, triples[0]] + has[:, triples[1]] + has[:, triples[2]] > 1
