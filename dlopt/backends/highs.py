@@ -105,7 +105,7 @@ class LinearSolver:
         return Relaxed(Status.LIMIT)
 
     def solve_integral(
-        self, columns: Sequence[int], limits: Limits, *, any_point: bool = False
+        self, columns: Sequence[int], limits: Limits
     ) -> tuple[float | None, Sequence[float]]:
         """Solve the program with some columns integral, by the solver's own branch and bound.
 
@@ -114,8 +114,6 @@ class LinearSolver:
         columns : sequence of int
         limits : Limits
             `work` counts nodes.
-        any_point : bool
-            Whether a point will do that is not known to be an optimum.
 
         Returns
         -------
@@ -135,9 +133,6 @@ class LinearSolver:
         self.model.run()
         bound = float(self.model.getInfo().mip_dual_bound)
         done = self.model.getModelStatus() == kinds.kOptimal
-        if any_point:
-            feasible = self.highspy.SolutionStatus.kSolutionStatusFeasible
-            done = self.model.getInfo().primal_solution_status == feasible
         point = self.model.getSolution().col_value if done else ()
         return (bound if abs(bound) < inf else None), point
 

@@ -7,9 +7,9 @@ PuLP; `pooled` is the relaxation that takes all machines as one and is branched 
 `placing` makes plans in one pass, `recreating` improves a plan by `moves`, which `chains` runs
 compiled and side by side; `neighbourhood` does so by programs; `improving` is the order of both.
 `patterns` is what single machines can hold, `alone` finds the dearest of it, and all that is nearly
-as dear; `pricing` is the linear program over patterns, `apart` branches on that, `closing` chooses
-the best plan from all patterns that could be part of it: machines are kept apart, which proves
-small instances. `bins` is bin packing, `machines` how few machines hold everything. `search` plays
-them against each other, level by level; `methods`, `batched`, `sufficing` and `bounds` are what a
-caller names.
+as dear; `pricing` is the linear program over patterns, `apart` branches on that, `closing` finds
+all patterns that could be part of a better plan, `selecting` the best plan of those by branch and
+cut: machines are kept apart, which proves small instances. `bins` is bin packing, `machines` how
+few machines hold everything. `search` plays them against each other, level by level; `methods`,
+`batched`, `sufficing` and `bounds` are what a caller names.
 """

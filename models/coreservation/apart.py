@@ -32,8 +32,9 @@ _ENOUGH = 0.1
 """A subproblem is branched on when so much of what branching must prove is left to its prices."""
 _NEAR = Fraction(1, 50)
 """All patterns are looked at when no more than so much of all there is is left to prove."""
-_STEPS = 10_000, 320_000
-"""Parts to decide about for all patterns of a group, at first and at the most."""
+_STEPS, _MORE = (10_000, 640_000), 4
+"""Parts to decide about for all patterns of a group, at first and at the most; how much more each
+time."""
 _EFFORT = 2.0
 """Deterministic time to choose among patterns, where there is no time limit."""
 
@@ -130,16 +131,18 @@ class PatternSearch:
     def _close(self, node: _Node, pricers: Sequence[Pricer]) -> None:
         """Look for the best plan among all patterns that could be part of a better one.
 
-        Where they are too many it is tried again with twice as many steps; after the most of them,
-        when what is left to prove is half as much.
+        Where they are too many it is tried again with more steps; after the most of them, when what
+        is left to prove is half as much.
         """
+        if node.bound > self.value + self.reach:
+            return
         factor = self.patterns.scale.factor
         whole = [round(price * factor) for price in node.prices]
         closing = Closing(self.patterns, node.branch, pricers, whole, self.budget, self.seed)
         while self.value < node.bound <= self.value + self.reach:
             found = closing.close(self.value, self.steps)
             if found is None:
-                self.steps *= 2
+                self.steps *= _MORE
                 if self.steps <= _STEPS[1]:
                     continue
                 self.reach, self.steps = (node.bound - self.value) // 2, _STEPS[0]

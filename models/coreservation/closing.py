@@ -13,26 +13,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 from dlopt.backends.budget import Budget
-from dlopt.backends.highs import LinearSolver
 from dlopt.models.coreservation.patterns import Branch, Patterns
-from dlopt.models.coreservation.plans import fits
 from dlopt.models.coreservation.pricing import Pricer
-from dlopt.models.coreservation.selecting import Found, Selection, program_of
+from dlopt.models.coreservation.selecting import Found, Selection
 
-_FEW = 3000
-"""Among so many patterns the best plan is chosen at once."""
-_SHARE, _SUBPROBLEMS = 3 / 4, 500
-"""Of the time that is left, to choose among patterns; subproblems where there is no time limit."""
-_GUESS, _NODES, _WIDE = 1 / 6, 20, 5000
-"""Of the time that is left, for HiGHS to find a plan among them; its nodes, and the most patterns
-for it, where there is no time limit."""
+_EFFORT = (1 / 6, 40), (3 / 4, 200)
+"""Of the time that is left, to choose among some patterns, and among all; subproblems, where there
+is no time limit."""
 _PARTS = (16, 8, 4, 2, 1)
-"""Where there are too many patterns, a plan is looked for among those so many times as near to the
-dearest."""
+"""Where there are too many patterns, better plans are looked for among those so many times as near
+to the dearest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +93,7 @@ class Closing:
         -------
         Closed or None
             None if there are too many patterns, and no better plan was found among some, where it
-            was not looked for before. With a better plan that HiGHS found nothing is proven: what
-            is left to prove is less.
+            was not looked for before.
         """
         if not self.applies:
             return NOTHING
@@ -117,17 +110,8 @@ class Closing:
         if near is None:
             return None
         everything = count == len(_PARTS)
-        rest = (known, self.budget.stop, self.seed)
-        selection = Selection(self.patterns, self.branch, near, *rest)
-        near = selection.thinned()
-        left = sum(map(len, near))
-        if not left:
-            return Closed(known, None) if everything else None
-        if not everything or left > _FEW:
-            held = self._guessed(near, known)
-            if held is not None:
-                return Closed(None, held)
-        return self._chosen(selection) if everything else None
+        closed = self._chosen(near, known, everything=everything)
+        return closed if everything or closed.held else None
 
     def _within(self, slack: int, steps: int) -> Found | None:
         """Return all patterns of each group that are so near to its dearest; None if too many."""
@@ -138,28 +122,6 @@ class Closing:
                 return None
             found.append(some)
         return found
-
-    def _guessed(self, found: Found, known: int) -> dict[int, tuple[int, int]] | None:
-        """Return a plan of patterns that is worth more than what is known, if HiGHS finds one."""
-        limits, stop = replace(self.budget.left(_GUESS), work=None), inf
-        if limits.time_s is not None:
-            stop = time.monotonic() + limits.time_s
-        elif sum(map(len, found)) <= _WIDE:
-            limits = replace(limits, work=_NODES)
-        else:
-            return None
-        program = program_of(self.patterns, self.branch.wishes, found)
-        solver = LinearSolver(program, self.seed, stop)
-        _, point = solver.solve_integral(range(program.columns), limits, any_point=True)
-        if not point:
-            return None
-        taken, first = [], len(self.patterns.case.wishes)
-        for own in found:
-            taken.append([round(point[first + n]) for n in range(len(own))])
-            first += len(own)
-        held = self._held(found, taken)
-        good = fits(self.patterns.case, held) and self.patterns.value(held) > known
-        return held if good else None
 
     def _held(self, found: Found, taken: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
         """Return the plan of the patterns that are taken."""
@@ -173,13 +135,13 @@ class Closing:
                     held |= {i: (host, units) for i, (_, units) in shares.items()}
         return held
 
-    def _chosen(self, selection: Selection) -> Closed:
-        """Choose the best plan, or a better one."""
-        limits = self.budget.left(_SHARE)
+    def _chosen(self, found: Found, known: int, *, everything: bool) -> Closed:
+        """Choose the best plan, or a better one; nothing is proven if that is not all patterns."""
+        share, most = _EFFORT[everything]
+        limits, stop = self.budget.left(share), inf
         if limits.time_s is not None:
-            selection.stop = time.monotonic() + limits.time_s
-        done = selection.run(_SUBPROBLEMS if limits.time_s is None else None)
-        bound = selection.known if done else None
-        if selection.taken is None:
-            return Closed(bound, None)
-        return Closed(bound, self._held(selection.found, selection.taken))
+            stop = time.monotonic() + limits.time_s
+        selection = Selection(self.patterns, self.branch, found, known, stop, self.seed)
+        done = selection.run(most if limits.time_s is None else None)
+        held = None if selection.taken is None else self._held(found, selection.taken)
+        return Closed(selection.known if done and everything else None, held)

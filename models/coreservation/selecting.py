@@ -99,7 +99,7 @@ class Selection:
     found : list of list of Chosen
         Its patterns, group by group.
     known : int
-        What a plan is worth: looked for are better ones.
+        What a plan is worth, not less than nothing: looked for are better ones.
     stop : float
         Instant of the monotonic clock at which to end.
     seed : int
@@ -133,15 +133,6 @@ class Selection:
         self.triples = np.array([*combinations(range(parts), 3)], np.intp).reshape(-1, 3).T
         self.nodes = [_Node(np.ones(len(every), np.bool_), branch.wishes)]
 
-    def thinned(self) -> Found:
-        """Return the patterns that the linear program leaves, and go on with those only."""
-        relaxed = _Relaxation(self, self.nodes[0])
-        try:
-            self.nodes = [relaxed.node()] if relaxed.tighten() else []
-        except _UnsettledError:
-            return self.found
-        return self.of(self.nodes[0].open) if self.nodes else [[] for _ in self.found]
-
     def run(self, most: int | None = None) -> bool:
         """Look for the best plan; tell whether it is proven.
 
@@ -150,12 +141,14 @@ class Selection:
         most : int, optional
             Subproblems at the most.
         """
-        try:
-            while self.nodes and most != 0:
-                self._settle(_Relaxation(self, self.nodes.pop()))
-                most = None if most is None else most - 1
-        except _UnsettledError:
-            return False
+        while self.nodes and most != 0:
+            node = self.nodes.pop()
+            try:
+                self._settle(_Relaxation(self, node))
+            except _UnsettledError:
+                self.nodes.append(node)
+                return False
+            most = None if most is None else most - 1
         return not self.nodes
 
     def of(self, some: Any) -> Found:
@@ -236,10 +229,6 @@ class _Relaxation:
                 break
         return True
 
-    def node(self) -> _Node:
-        """Return the subproblem with what is kept of it."""
-        return self._node(np.zeros_like(self.kept), self.start.wishes)
-
     def branches(self, way: _Way) -> list[_Node]:
         """Return both branches, the first one last."""
         return [self._node(way.off[side], self._decided(way, side == 0)) for side in (1, 0)]
@@ -285,14 +274,14 @@ class _Relaxation:
         """Tell which patterns are not too far below the dearest, given the rows there are."""
         patterns = self.whole.patterns
         count, unit = len(patterns.groups), float(patterns.scale.factor)
-        if found.status is not Status.OPTIMAL:  # a ray: large prices prove most
-            unit = _LARGE / max(map(abs, found.multipliers), default=1.0)
-        paid = [round(max(min(-one * unit, _LARGE), -_LARGE)) for one in found.multipliers]
-        paid += [0] * (count + len(patterns.case.jobs) - len(paid))
         last = count + len(patterns.case.jobs)
+        told = found.multipliers or [0.0] * (last + len(self.rows))
+        if found.status is not Status.OPTIMAL:  # a ray: large prices prove most
+            unit = _LARGE / (max(map(abs, told)) or 1.0)
+        paid = [round(max(min(-one * unit, _LARGE), -_LARGE)) for one in told]
         prices, extra = paid[count:last], [max(one, 0) for one in paid[last:]]
         left = self.worths - self.has @ np.array(prices, np.int64)
-        for row, price in zip(self.rows.values(), extra, strict=False):
+        for row, price in zip(self.rows.values(), extra, strict=True):
             left -= price * row
         most = [left[self.kept & (self.groups == n)].max(initial=0).item() for n in range(count)]
         bound = patterns.bound(most, prices, Branch(self.start.wishes, {})) + sum(extra)

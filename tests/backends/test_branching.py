@@ -111,18 +111,6 @@ def test_integral_solves_leave_no_gap_and_little_tolerance():
     assert [solver.model.getOptionValue(name)[1] for name in options] == [0, 1e-9, 1e-9]
 
 
-def test_any_point_will_do_where_it_is_asked_for(monkeypatch):
-    costs, row = [-3, -4, -5], ([2, 3, 4], None, Fraction(6))
-    solver = LinearSolver(program(costs, [row]))
-    bound, point = solver.solve_integral([0, 1, 2], Limits(), any_point=True)
-    assert bound == pytest.approx(-8) and [round(x) for x in point] == [1, 0, 1]
-    monkeypatch.setattr(solver.model, "getModelStatus", lambda: None, raising=False)
-    assert solver.solve_integral([0, 1, 2], Limits())[1] == ()
-    assert len(solver.solve_integral([0, 1, 2], Limits(), any_point=True)[1]) == 3
-    nothing = LinearSolver(program(costs, [([1, 1, 1], Fraction(4), None)]))
-    assert nothing.solve_integral([0, 1, 2], Limits(), any_point=True)[1] == ()
-
-
 def test_without_highs_it_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "highspy", None)
     with pytest.raises(SolverError, match="HiGHS is missing"):

@@ -172,26 +172,9 @@ def closed(patterns, known, branch=FREE, prices=None, budget=None, steps=MANY):
     return Closing(patterns, branch, pricers, prices, budget, 0).close(known, steps)
 
 
-def settled(patterns, known, branch=FREE, prices=None):
-    """Return what is closed in the end, after plans that were guessed; count those."""
-    held, guessed = None, 0
-    while True:
-        found = closed(patterns, known, branch, prices)
-        if found.held is not None:
-            assert patterns.value(found.held) > known and fits(patterns.case, found.held)
-            held, known = found.held, patterns.value(found.held)
-        if found.bound is not None:
-            return closing.Closed(found.bound, held), guessed
-        guessed += 1
-
-
-@pytest.mark.parametrize("few", [0, 3000])
 @pytest.mark.parametrize("level", ["benefit", "rejections", "rejected-priority"])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_best_plan_is_that_of_brute_force_whatever_the_prices(
-    level, seed, few, monkeypatch
-) -> None:
-    monkeypatch.setattr(closing, "_FEW", few)
+def test_the_best_plan_is_that_of_brute_force_whatever_the_prices(level, seed) -> None:
     instance = small(requests=4, span=2, machines=2, capacity=6, seed=seed)
     if seed == 1:  # machines that differ
         instance = replace(instance, machines=(Machine("a", 6), Machine("b", 4)))
@@ -204,12 +187,11 @@ def test_the_best_plan_is_that_of_brute_force_whatever_the_prices(
     draw = random.Random(seed)
     prices = [draw.randint(0, patterns.scale.factor // 4) for _ in case.jobs]
     for known in (0, units - patterns.step):
-        found, guessed = settled(patterns, known, prices=prices)
+        found = closed(patterns, known, prices=prices)
         assert found.bound == units == patterns.value(found.held) and fits(case, found.held)
-        assert bool(guessed) == (few == 0)
     assert closed(patterns, units, prices=prices) == closing.Closed(units, None)
     rejected = Branch({0: False}, {})
-    found, _ = settled(patterns, 0, rejected)
+    found = closed(patterns, 0, rejected)
     assert found.bound <= units and not set(case.wishes[0].jobs) & set(found.held or ())
 
 
@@ -217,56 +199,33 @@ def test_too_many_patterns_and_no_answer_close_nothing(monkeypatch) -> None:
     patterns, _, _ = drawn(3)
     assert closed(patterns, 0, steps=1) is None
     assert closed(patterns, 0, budget=Budget(Limits(time_s=60))).held is not None
-    monkeypatch.setattr(closing, "_FEW", 0)
-    monkeypatch.setattr(closing, "_SUBPROBLEMS", 0)
-    found = closed(patterns, 0)
-    assert found.bound is None and found.held  # a guess, of which nothing is proven
-    monkeypatch.setattr(closing.LinearSolver, "solve_integral", lambda *_, **__: (None, ()))
+    monkeypatch.setattr(closing, "_EFFORT", ((0, 0), (0, 0)))
     assert closed(patterns, 0) == closing.NOTHING
 
 
 def test_a_plan_is_looked_for_among_the_patterns_nearest_to_the_dearest(monkeypatch) -> None:
     patterns, prices, _ = drawn(3)
-    steps, sizes = [], []
-    whole, held = Closing._within, Closing._guessed
+    budget, slacks, most = Budget(Limits()), [], [2]
+    pricers = [Pricer(patterns, n, FREE, budget, 0) for n in range(len(patterns.groups))]
+    whole = Closing._within
 
     def within(self, slack, many):
-        steps.append(slack)
-        return None if len(steps) > 2 else whole(self, slack, many)
-
-    def guessed(self, found, known):
-        sizes.append(sum(map(len, found)))
-        return held(self, found, known)
+        slacks.append(slack)
+        return None if len(slacks) > most[0] else whole(self, slack, many)
 
     monkeypatch.setattr(Closing, "_within", within)
-    monkeypatch.setattr(Closing, "_guessed", guessed)
-    found = closed(patterns, 0, prices=prices)
-    assert [one // steps[0] for one in steps] == [1, 2, 4] and len(sizes) == 1
-    assert found is None or (found.bound is None and patterns.value(found.held) > 0)
-    steps.clear()
-    monkeypatch.setattr(Closing, "_guessed", lambda *_: None)
-    assert closed(patterns, 0, prices=prices) is None
-
-
-def test_what_highs_rounds_wrongly_is_no_guess(monkeypatch) -> None:
-    monkeypatch.setattr(closing, "_FEW", 0)
-    patterns, _, _ = drawn(3)
-    first = len(patterns.case.wishes)
-
-    def solve_integral(solver, columns, limits, *, any_point):
-        assert any_point  # parts of requests of which others are missing
-        return None, [float(column == first) for column in columns]
-
-    monkeypatch.setattr(closing.LinearSolver, "solve_integral", solve_integral)
-    found = closed(patterns, 0)
-    assert found.bound is not None and fits(patterns.case, found.held)
-
-
-def test_without_a_time_limit_highs_is_asked_about_few_patterns_only(monkeypatch) -> None:
-    monkeypatch.setattr(closing, "_FEW", 0)
-    patterns, _, _ = drawn(3)
-    monkeypatch.setattr(closing, "_WIDE", 1)
-    assert closed(patterns, 0).bound is not None
+    one = Closing(patterns, FREE, pricers, prices, budget, 0)
+    assert one.close(0, MANY) is None
+    assert one.close(0, MANY) is None  # what was looked at is not again
+    assert [slack // slacks[0] for slack in slacks] == [1, 2, 4, 4]
+    slacks.clear()
+    found = one.close(0, MANY)
+    assert [slack // slacks[0] for slack in slacks] == [1, 2, 4]
+    assert found.bound is None and patterns.value(found.held) > 0
+    slacks.clear()
+    most[0] = 5
+    last = one.close(patterns.value(found.held), MANY)
+    assert len(slacks) == 5 and last.bound >= patterns.value(found.held)
 
 
 def test_where_there_were_too_many_less_must_be_left_to_prove(monkeypatch) -> None:
@@ -277,14 +236,14 @@ def test_where_there_were_too_many_less_must_be_left_to_prove(monkeypatch) -> No
     node = apart._Node((0, 0), 1000, FREE, [0.0] * len(case.jobs))
     monkeypatch.setattr(Closing, "close", lambda *given: steps.append(given[-1]))
     search._close(node, pricers)
-    assert steps == [10_000 << n for n in range(6)]
+    assert steps == [10_000 << 2 * n for n in range(4)]
     assert (search.reach, search.steps) == (500, apart._STEPS[0])
     search._close(node, pricers)
-    assert len(steps) == 6 and node.bound == 1000
+    assert len(steps) == 4 and node.bound == 1000
     search.reach = 1000
     monkeypatch.setattr(Closing, "close", lambda *given: steps.append(1) or closing.NOTHING)
     search._close(node, pricers)
-    assert len(steps) == 7 and node.bound == search.reach == 1000
+    assert len(steps) == 5 and node.bound == search.reach == 1000
 
 
 def test_a_search_ends_where_the_best_plan_is_chosen_from_all_patterns() -> None:

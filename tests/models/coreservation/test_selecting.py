@@ -72,11 +72,8 @@ def worth(patterns, some):
 def test_the_best_plan_is_that_of_brute_force(level, seed) -> None:
     patterns, best = drawn(seed, level)
     for known in (0, best - patterns.step):
-        for thin in (False, True):
-            some = selection(patterns, known)
-            if thin:
-                some.thinned()
-            assert some.run() and some.known == best == worth(patterns, some)
+        some = selection(patterns, known)
+        assert some.run() and some.known == best == worth(patterns, some)
     nothing = selection(patterns, best)
     assert nothing.run() and nothing.taken is None and nothing.known == best
 
@@ -86,7 +83,7 @@ def test_who_is_accepted_or_rejected_is_kept_to() -> None:
     for k in range(len(patterns.case.wishes)):
         halves = []
         for decided in (True, False):
-            some = selection(patterns, -1, Branch({k: decided}, {}))
+            some = selection(patterns, 0, Branch({k: decided}, {}))
             assert some.run()
             halves.append(some.known)
             accepted = {
@@ -100,16 +97,15 @@ def test_who_is_accepted_or_rejected_is_kept_to() -> None:
         assert max(halves) == best
 
 
-def test_patterns_that_the_best_plan_has_are_never_left_out() -> None:
+def test_patterns_that_no_better_plan_has_are_left_out() -> None:
     patterns = hard()
     some = selection(patterns, 0)
     assert some.run()
-    best, plan = some.known, [set(np.flatnonzero(own).tolist()) for own in some.taken]
+    best, plan = some.known, np.array([n for own in some.taken for n in own]) > 0
     again = selection(patterns, best - patterns.step)
-    left = again.thinned()
-    for own, every, chosen in zip(left, again.found, plan, strict=True):
-        assert {every[n] for n in chosen} <= set(own)
-    assert sum(map(len, left)) < sum(map(len, again.found)) / 2
+    relaxed = selecting._Relaxation(again, again.nodes[0])
+    assert relaxed.tighten() and relaxed.kept[plan].all()
+    assert relaxed.kept.sum() < len(relaxed.kept) / 2
     assert again.run() and again.known == best
     nothing = selection(patterns, best)
     assert nothing.run() and nothing.taken is None
@@ -177,7 +173,7 @@ def crowded():
 def test_that_there_is_no_plan_is_proven_by_a_ray(monkeypatch) -> None:
     patterns = crowded()
     all_of_them = Branch(dict.fromkeys(range(3), True), {})
-    some = selection(patterns, -1, all_of_them)
+    some = selection(patterns, 0, all_of_them)
     assert some.run() and some.taken is None
     solve, asked = LinearSolver.solve, []
 
@@ -187,15 +183,17 @@ def test_that_there_is_no_plan_is_proven_by_a_ray(monkeypatch) -> None:
         return found if found.point else Relaxed(found.status)
 
     monkeypatch.setattr(LinearSolver, "solve", without_ray)
-    some = selection(patterns, -1, all_of_them)
+    some = selection(patterns, 0, all_of_them)
     assert not some.run() and asked == [Status.INFEASIBLE]
+    assert len(some.nodes) == 1 and not some.run()
 
 
 def test_without_time_nothing_is_proven_and_nothing_lost() -> None:
     patterns = hard()
     some = selection(patterns, 0, stop=-inf)
-    assert some.thinned() == some.found and len(some.nodes) == 1
-    assert not some.run() and some.taken is None and some.known == 0
+    assert not some.run() and len(some.nodes) == 1 and some.taken is None and some.known == 0
+    some.stop = inf
+    assert some.run() and some.known > 0
 
 
 def test_a_point_that_is_no_plan_is_not_taken(monkeypatch) -> None:
