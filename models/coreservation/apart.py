@@ -32,9 +32,9 @@ _ENOUGH = 0.1
 """A subproblem is branched on when so much of what branching must prove is left to its prices."""
 _NEAR = Fraction(1, 50)
 """All patterns are looked at when no more than so much of all there is is left to prove."""
-_STEPS, _MORE = (10_000, 640_000), 4
-"""Parts to decide about for all patterns of a group, at first and at the most; how much more each
-time."""
+_STEPS, _MORE = (10_000, 40_000, 640_000), 4
+"""Parts to decide about for all patterns of a group: at first, at the most, at the most where those
+nearest to the dearest are found; how much more each time."""
 _EFFORT = 2.0
 """Deterministic time to choose among patterns, where there is no time limit."""
 
@@ -87,7 +87,6 @@ class PatternSearch:
         self.patterns = Patterns(case, level)
         self.patterns.add_plan(held)
         self.held, self.value = dict(held), self.patterns.value(held)
-        self.steps = _STEPS[0]
         self.reach = self.patterns.scale.units(self.patterns.total * _NEAR)
 
     def run(self) -> Priced:
@@ -139,14 +138,15 @@ class PatternSearch:
         factor = self.patterns.scale.factor
         whole = [round(price * factor) for price in node.prices]
         closing = Closing(self.patterns, node.branch, pricers, whole, self.budget, self.seed)
+        steps = _STEPS[0]
         while self.value < node.bound <= self.value + self.reach:
-            found = closing.close(self.value, self.steps)
+            found = closing.close(self.value, steps)
             if found is None:
-                self.steps *= _MORE
-                if self.steps <= _STEPS[1]:
-                    continue
-                self.reach, self.steps = (node.bound - self.value) // 2, _STEPS[0]
-                return
+                steps *= _MORE
+                if steps > _STEPS[1 + closing.begun]:
+                    self.reach = (node.bound - self.value) // 2
+                    return
+                continue
             if found == NOTHING:
                 return
             if found.bound is not None:

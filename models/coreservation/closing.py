@@ -61,6 +61,11 @@ class Closing:
         Of all parts.
     budget : Budget
     seed : int
+
+    Attributes
+    ----------
+    begun : bool
+        Whether those nearest to the dearest patterns were looked at.
     """
 
     def __init__(
@@ -77,6 +82,7 @@ class Closing:
         self.machines = [one.machine for one in pricers if one.machine is not None]
         self.applies = len(self.machines) == len(pricers)
         self.most = [one.dearest(prices)[0] for one in pricers] if self.applies else []
+        self.begun = False
         self._tried = -1, 0  # what was known, and in how many parts plans were looked for
 
     def close(self, known: int, steps: int) -> Closed | None:
@@ -109,6 +115,7 @@ class Closing:
         self._tried = known, count
         if near is None:
             return None
+        self.begun = True
         everything = count == len(_PARTS)
         closed = self._chosen(near, known, everything=everything)
         return closed if everything or closed.held else None

@@ -228,22 +228,29 @@ def test_a_plan_is_looked_for_among_the_patterns_nearest_to_the_dearest(monkeypa
     assert len(slacks) == 5 and last.bound >= patterns.value(found.held)
 
 
-def test_where_there_were_too_many_less_must_be_left_to_prove(monkeypatch) -> None:
+@pytest.mark.parametrize("begun", [False, True])
+def test_where_there_were_too_many_less_must_be_left_to_prove(begun, monkeypatch) -> None:
     case = Case.of(overloaded(requests=6, machines=4, parts=3, seed=100))
     search = PatternSearch(case, "benefit", {}, Budget(Limits()))
     pricers, steps = search._pricers(FREE), []
+
+    def close(self, known, most):
+        self.begun = begun
+        steps.append(most)
+
     search.reach = 1000
     node = apart._Node((0, 0), 1000, FREE, [0.0] * len(case.jobs))
-    monkeypatch.setattr(Closing, "close", lambda *given: steps.append(given[-1]))
+    monkeypatch.setattr(Closing, "close", close)
     search._close(node, pricers)
-    assert steps == [10_000 << 2 * n for n in range(4)]
-    assert (search.reach, search.steps) == (500, apart._STEPS[0])
+    assert steps == [10_000, 40_000, 160_000, 640_000][: 4 if begun else 2]
+    assert search.reach == 500
+    steps.clear()
     search._close(node, pricers)
-    assert len(steps) == 4 and node.bound == 1000
+    assert not steps and node.bound == 1000
     search.reach = 1000
     monkeypatch.setattr(Closing, "close", lambda *given: steps.append(1) or closing.NOTHING)
     search._close(node, pricers)
-    assert len(steps) == 5 and node.bound == search.reach == 1000
+    assert len(steps) == 1 and node.bound == search.reach == 1000
 
 
 def test_a_search_ends_where_the_best_plan_is_chosen_from_all_patterns() -> None:
