@@ -253,6 +253,18 @@ def test_where_there_were_too_many_less_must_be_left_to_prove(begun, monkeypatch
     assert len(steps) == 1 and node.bound == search.reach == 1000
 
 
+def test_a_better_plan_of_which_nothing_is_proven_is_taken(monkeypatch) -> None:
+    case = Case.of(overloaded(requests=6, machines=4, parts=3, seed=100))
+    search = PatternSearch(case, "benefit", {}, Budget(Limits()))
+    most = search.reach
+    node = apart._Node((0, 0), most, FREE, [0.0] * len(case.jobs))
+    answers = [closing.Closed(None, greedy(case)), closing.NOTHING]
+    monkeypatch.setattr(Closing, "close", lambda *_: answers.pop(0))
+    search._close(node, search._pricers(FREE))
+    assert search.held == greedy(case) and search.value == search.patterns.value(search.held) > 0
+    assert node.bound == most
+
+
 def test_a_search_ends_where_the_best_plan_is_chosen_from_all_patterns() -> None:
     case = Case.of(overloaded(requests=6, machines=4, parts=3, seed=100))
     found = PatternSearch(case, "benefit", greedy(case), Budget(Limits())).run()

@@ -140,6 +140,15 @@ def test_rows_over_three_parts_are_added(monkeypatch) -> None:
     assert some.run() and seen
 
 
+def test_rounds_of_rows_may_end_before_no_row_is_broken(monkeypatch) -> None:
+    patterns = hard()
+    some = selection(patterns, 0)
+    assert some.run()
+    monkeypatch.setattr(selecting, "_ROUNDS", 1)
+    again = selection(patterns, 0)
+    assert again.run() and again.known == some.known
+
+
 @pytest.mark.parametrize("status", [Status.OPTIMAL, Status.INFEASIBLE])
 def test_whatever_the_prices_are_the_best_plan_is_kept(status) -> None:
     patterns = hard()
