@@ -80,6 +80,16 @@ class PatternSearch:
     budget : Budget
         `work` counts subproblems.
     seed : int
+
+    Attributes
+    ----------
+    patterns : Patterns
+    held : dict
+        The best plan that is known.
+    value : int
+        What it is worth.
+    reach : int
+        All patterns of a subproblem are looked at when no more is left to prove.
     """
 
     def __init__(self, case: Case, level: str, held: Held, budget: Budget, seed: int = 0) -> None:

@@ -98,8 +98,9 @@ class Closing:
         Returns
         -------
         Closed or None
-            None if there are too many patterns, and no better plan was found among some, where it
-            was not looked for before.
+            Among all patterns the best plan, or a better one; among some, where all are too many, a
+            better one. None if there is none, or if those that `steps` suffice to find were looked
+            at before: more steps may find more.
         """
         if not self.applies:
             return NOTHING
@@ -130,16 +131,14 @@ class Closing:
             found.append(some)
         return found
 
-    def _held(self, found: Found, taken: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
+    def _held(self, taken: Found) -> dict[int, tuple[int, int]]:
         """Return the plan of the patterns that are taken."""
         held: dict[int, tuple[int, int]] = {}
-        groups = zip(self.machines, self.patterns.groups, found, taken, strict=True)
-        for machine, group, own, some in groups:
+        for machine, group, own in zip(self.machines, self.patterns.groups, taken, strict=True):
             free = list(group.machines)
-            for one, count in zip(own, some, strict=True):
-                if one.jobs and count:
-                    host, shares = free.pop(), machine.shares(one.jobs)
-                    held |= {i: (host, units) for i, (_, units) in shares.items()}
+            for one in own:
+                host, shares = free.pop(), machine.shares(one.jobs)
+                held |= {i: (host, units) for i, (_, units) in shares.items()}
         return held
 
     def _chosen(self, found: Found, known: int, *, everything: bool) -> Closed:
@@ -150,5 +149,5 @@ class Closing:
             stop = time.monotonic() + limits.time_s
         selection = Selection(self.patterns, self.branch, found, known, stop, self.seed)
         done = selection.run(most if limits.time_s is None else None)
-        held = None if selection.taken is None else self._held(found, selection.taken)
+        held = None if selection.taken is None else self._held(selection.taken)
         return Closed(selection.known if done and everything else None, held)

@@ -153,7 +153,9 @@ class Patterns:
             return self.scale.units(level_of(self.case, "benefit", held))
         return sum(self.worths[k] for k in {self.case.jobs[i].wish for i in held})
 
-    def bound(self, most: Sequence[int], prices: Sequence[int], branch: Branch) -> int:
+    def bound(
+        self, most: Sequence[int], prices: Sequence[int], branch: Branch, *, worth: bool = True
+    ) -> int:
         """Return what no plan of a subproblem exceeds.
 
         Parameters
@@ -163,11 +165,13 @@ class Patterns:
         prices : sequence of int
             Of all parts.
         branch : Branch
+        worth : bool
+            Whether requests are worth what they add, or nothing.
         """
         pairs = zip(most, self.groups, strict=True)
-        bound = sum(worth * len(group.machines) for worth, group in pairs)
+        bound = sum(one * len(group.machines) for one, group in pairs)
         for k, wish in enumerate(self.case.wishes):
-            paid = self.worths[k] + sum(prices[i] for i in wish.jobs)
+            paid = self.worths[k] * worth + sum(prices[i] for i in wish.jobs)
             decided = branch.wishes.get(k)
             bound += max(paid, 0) if decided is None else paid * decided
         return bound

@@ -27,14 +27,16 @@ from dlopt.result import Status
 
 _ROUNDS, _ROWS, _BROKEN = 20, 30, 1e-2
 """Of rows; how many come in a round at the most; by how much each must be broken."""
-_TRIED = 10
-"""Ways to branch that are tried out."""
+_TRIED, _LEAST = 10, 1e-12
+"""Ways to branch that are tried out; what a branch gains is taken for no less."""
 _WHOLE = 1e-6
-_LARGE = 1 << 50
-"""No price is larger, so that sums fit into 64 bits."""
+_LARGE = 1 << 60
+"""No sum of prices is larger: what patterns are worth less what they pay fits into 64 bits."""
 
 Found = list[list[Chosen]]
 """Patterns, group by group."""
+_Triple = tuple[int, int, int]
+"""Three parts, in ascending order."""
 
 
 def program_of(patterns: Patterns, wishes: Mapping[int, bool], found: Found) -> LinearProgram:
@@ -74,7 +76,7 @@ class _Node:
 
     open: Any
     wishes: Mapping[int, bool]
-    rows: tuple[int, ...] = ()
+    rows: tuple[_Triple, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ class Selection:
     found : list of list of Chosen
         Its patterns, group by group.
     known : int
-        What a plan is worth, not less than nothing: looked for are better ones.
+        What a plan is worth, not less than nothing, a multiple of the step of all plans: looked
+        for are better ones.
     stop : float
         Instant of the monotonic clock at which to end.
     seed : int
@@ -108,8 +111,9 @@ class Selection:
     ----------
     known : int
         What the best plan is worth.
-    taken : list of list of int or None
-        Of each group how often each pattern is taken in a better plan, if one was found.
+    taken : list of list of Chosen or None
+        The patterns of a better plan, group by group, none of them empty, if one was found. It
+        need not accept and reject as the subproblem does.
     """
 
     def __init__(
@@ -123,18 +127,19 @@ class Selection:
     ) -> None:
         self.patterns, self.found, self.known = patterns, found, known
         self.stop, self.seed = stop, seed
-        self.taken: list[list[int]] | None = None
+        self.taken: Found | None = None
         every, parts = [*chain.from_iterable(found)], len(patterns.case.jobs)
         self.worths = np.array([one.worth for one in every], np.int64)
         self.groups = np.repeat(np.arange(len(found)), [len(own) for own in found])
         self.has = np.zeros((len(every), parts), np.int8)
         for n, one in enumerate(every):
             self.has[n, list(one.jobs)] = 1
-        self.triples = np.array([*combinations(range(parts), 3)], np.intp).reshape(-1, 3).T
         self.nodes = [_Node(np.ones(len(every), np.bool_), branch.wishes)]
 
     def run(self, most: int | None = None) -> bool:
         """Look for the best plan; tell whether it is proven.
+
+        It is not where time is up, or where floats do not tell a better plan from others.
 
         Parameters
         ----------
@@ -142,11 +147,9 @@ class Selection:
             Subproblems at the most.
         """
         while self.nodes and most != 0:
-            node = self.nodes.pop()
             try:
-                self._settle(_Relaxation(self, node))
+                self.nodes[-1:] = self._branches(_Relaxation(self, self.nodes[-1]))
             except _UnsettledError:
-                self.nodes.append(node)
                 return False
             most = None if most is None else most - 1
         return not self.nodes
@@ -156,30 +159,29 @@ class Selection:
         places = iter(some.tolist())
         return [[one for one in own if next(places)] for own in self.found]
 
-    def _settle(self, relaxed: _Relaxation) -> None:
-        """Branch where a better plan may be left; take the plans that points are."""
+    def _branches(self, relaxed: _Relaxation) -> list[_Node]:
+        """Return the branches where better plans may be left; take the plans that points are."""
         while relaxed.tighten():
             way = relaxed.best_way()
             if way is not None:
-                self.nodes += relaxed.branches(way)
-                return
+                return relaxed.branches(way)
             self._take(relaxed)
+        return []
 
     def _take(self, relaxed: _Relaxation) -> None:
-        """Take the plan that a point is."""
-        patterns, accepted, chosen = self.patterns, relaxed.accepted(), relaxed.chosen()
+        """Take the plan that a point is, whoever it accepts, if it is one and a better one."""
+        patterns, accepted = self.patterns, relaxed.accepted()
+        chosen = relaxed.chosen() & self.has.any(1)
         covered = self.has[chosen].sum(0)
         whole = all(
             covered[i] == (job.wish in accepted) for i, job in enumerate(patterns.case.jobs)
         )
         for n, group in enumerate(patterns.groups):
-            used = chosen & (self.groups == n) & self.has.any(1)
-            whole = whole and used.sum() <= len(group.machines)
+            whole = whole and chosen[self.groups == n].sum() <= len(group.machines)
         value = self.worths[chosen].sum().item() + sum(patterns.worths[k] for k in accepted)
         if not whole or value <= self.known:
             raise _UnsettledError
-        places = iter(chosen.tolist())
-        self.known, self.taken = value, [[int(next(places)) for _ in own] for own in self.found]
+        self.known, self.taken = value, self.of(chosen)
 
 
 class _Relaxation:
@@ -208,7 +210,7 @@ class _Relaxation:
         program = program_of(whole.patterns, start.wishes, whole.of(start.open))
         self.solver = LinearSolver(program, whole.seed, whole.stop)
         self.costs = np.array([float(cost) for cost in program.costs])
-        self.rows: dict[int, Any] = {}
+        self.rows: dict[_Triple, Any] = {}
         for triple in start.rows:
             self._add(triple)
 
@@ -240,7 +242,7 @@ class _Relaxation:
         best, most = None, -1.0
         for _, way in ways:
             gains = [max(self._tried(way, side) - worth, 0) for side in (0, 1)]
-            score = max(gains[0], _WHOLE**2) * max(gains[1], _WHOLE**2)
+            score = max(gains[0], _LEAST) * max(gains[1], _LEAST)
             if score > most:
                 best, most = way, score
         return best
@@ -271,40 +273,59 @@ class _Relaxation:
         return {**self.start.wishes, **own}
 
     def _possible(self, found: Relaxed) -> Any:
-        """Tell which patterns are not too far below the dearest, given the rows there are."""
-        patterns = self.whole.patterns
-        count, unit = len(patterns.groups), float(patterns.scale.factor)
-        last = count + len(patterns.case.jobs)
-        told = found.multipliers or [0.0] * (last + len(self.rows))
-        if found.status is not Status.OPTIMAL:  # a ray: large prices prove most
-            unit = _LARGE / (max(map(abs, told)) or 1.0)
-        paid = [round(max(min(-one * unit, _LARGE), -_LARGE)) for one in told]
-        prices, extra = paid[count:last], [max(one, 0) for one in paid[last:]]
-        left = self.worths - self.has @ np.array(prices, np.int64)
+        """Tell which patterns are not too far below the dearest, given the rows there are.
+
+        Where there is no optimum, prices are those of a ray: what plans are worth is left out, and
+        all of them are worth nothing.
+        """
+        patterns, optimal = self.whole.patterns, found.status is Status.OPTIMAL
+        count, parts = len(patterns.groups), len(patterns.case.jobs)
+        told = np.zeros(count + parts + len(self.rows))
+        told[: len(found.multipliers)] = found.multipliers
+        told = np.where(np.isfinite(told), told, 0.0)[count:]
+        largest = _LARGE // max(len(told), 1)
+        unit = largest / max(np.abs(told).max(initial=0), _LEAST)
+        unit = float(patterns.scale.factor) if optimal else unit
+        paid = np.rint(-unit * np.clip(told, -largest / unit, largest / unit)).astype(np.int64)
+        prices, extra = paid[:parts], np.maximum(paid[parts:], 0)
+        left = self.worths * optimal - self.has @ prices
         for row, price in zip(self.rows.values(), extra, strict=True):
             left -= price * row
         most = [left[self.kept & (self.groups == n)].max(initial=0).item() for n in range(count)]
-        bound = patterns.bound(most, prices, Branch(self.start.wishes, {})) + sum(extra)
-        slack = bound - self.whole.known - patterns.step
-        return left >= np.array(most, np.int64)[self.groups] - slack
+        branch = Branch(self.start.wishes, {})
+        bound = patterns.bound(most, prices.tolist(), branch, worth=optimal) + sum(extra.tolist())
+        slack = bound - (self.whole.known + patterns.step) * optimal
+        return left >= np.array(most, np.int64)[self.groups] - min(slack, 4 * _LARGE)
 
-    def _broken(self) -> list[int]:
+    def _broken(self) -> list[_Triple]:
         """Return the triples of parts whose rows the point breaks most."""
         point = self.point[self.first :]
         some = np.flatnonzero(point > _WHOLE)
-        excess = point[some] @ _crowded(self.has[some], self.whole.triples) - 1
-        worst = np.argsort(-excess, kind="stable")[:_ROWS].tolist()
-        return [n for n in worst if excess[n] > _BROKEN and n not in self.rows]
+        taken, has = point[some], self.has[some]
+        together = has.T @ (has * taken[:, None])
+        np.fill_diagonal(together, 0)
+        first, second = np.nonzero(np.triu(together))
+        pairs = together[first, second][:, None] + together[first] + together[second]
+        pair, third = np.nonzero(pairs > 1 + _BROKEN)  # all three at once are counted twice
+        triples = np.sort([first[pair], second[pair], third], 0)
+        triples = np.unique(triples[:, (triples[:-1] < triples[1:]).all(0)], axis=1)
+        excess = taken @ _crowded(has, triples) - 1
+        worst = np.argsort(-excess, kind="stable")[:_ROWS]
+        found = [(*triples[:, n].tolist(),) for n in worst if excess[n] > _BROKEN]
+        return [triple for triple in found if triple not in self.rows]
 
-    def _add(self, triple: int) -> None:
+    def _add(self, triple: _Triple) -> None:
         """Add the row of three parts."""
-        row = _crowded(self.has, self.whole.triples[:, triple])
+        row = _crowded(self.has, np.array(triple))
         columns = (self.first + np.flatnonzero(row)).tolist()
         self.rows[triple] = row
         self.solver.add((tuple((column, Fraction(1)) for column in columns), None, Fraction(1)))
 
     def _ways(self) -> Iterator[tuple[float, _Way]]:
-        """Yield what the point leaves open, and how far it is from open to the half."""
+        """Yield what the point leaves open, and how far it is from open to the half.
+
+        Both branches of each leave out patterns, or decide on a request.
+        """
         point = self.point[self.first :]
         some = np.flatnonzero(point > _WHOLE)
         taken, has = point[some], self.has[some].astype(float)
@@ -317,12 +338,12 @@ class _Relaxation:
             for i, share in enumerate((taken * here[some]) @ has):
                 if _open(share):
                     part = self.has[:, i] > 0
-                    yield abs(share - 0.5), _Way((part & ~here, part & here))
+                    yield from _apart(share, part & ~here, part & here)
         together = has.T @ (has * taken[:, None])
         for i, j in combinations(range(len(together)), 2):
             if _open(together[i, j]):
                 one, other = self.has[:, i] > 0, self.has[:, j] > 0
-                yield abs(together[i, j] - 0.5), _Way((one ^ other, one & other))
+                yield from _apart(together[i, j], one ^ other, one & other)
 
     def _tried(self, way: _Way, side: int) -> float:
         """Return the optimum of a branch."""
@@ -339,6 +360,11 @@ class _Relaxation:
 
 def _open(share: float) -> bool:
     return _WHOLE < share < 1 - _WHOLE
+
+
+def _apart(share: float, off: Any, rest: Any) -> Iterator[tuple[float, _Way]]:
+    if off.any():
+        yield abs(share - 0.5), _Way((off, rest))
 
 
 def _crowded(has: Any, triples: Any) -> Any:
