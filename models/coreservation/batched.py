@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -85,7 +85,7 @@ def exact_per_batch(
     given = _shares_of(instance, hint)
     for _, members in decided:
         wanted = tuple(instance.requests[k] for k in members)
-        case = Case.of(replace(instance, requests=wanted, holdings=tuple(table)), goal)
+        case = Case.of(replace(instance, requests=wanted, holdings=_near(table, wanted)), goal)
         start = max(greedy(case), _part_of(case, given), key=lambda held: key_of(case, held))
         found, wide = _batch(case, start, budget, len(members) / waiting, seed)
         waiting -= len(members)
@@ -148,6 +148,12 @@ def _part_of(case: Case, given: Mapping[tuple[str, int], Share]) -> dict[int, tu
 
 def _worse(instance: Instance, plan: Solution, other: Solution, goal: str) -> bool:
     return OBJECTIVES[goal].better(worth_of(instance, other, goal), worth_of(instance, plan, goal))
+
+
+def _near(table: Iterable[Holding], wanted: Sequence[Request]) -> tuple[Holding, ...]:
+    """Return what is held at some time between the first start and the last end of requests."""
+    first, last = min(one.start for one in wanted), max(one.end for one in wanted)
+    return tuple(one for one in table if one.start < last and first < one.end)
 
 
 def _holding(exactly: bool, request: Request, machine: int, cpu: Fraction) -> Holding:

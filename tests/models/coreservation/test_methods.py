@@ -20,6 +20,7 @@ from dlopt.models.coreservation.worth import Scale
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Batch,
+    Holding,
     Instance,
     Machine,
     Part,
@@ -75,6 +76,34 @@ def test_batches_without_time_are_no_worse_than_the_plan_that_is_given() -> None
     broken = replace(given, shares=given.shares * 2)
     found = exact_per_batch(instance, hint=broken, limits=NOW)
     assert violations(instance, found.solution) == () and found.value > 0
+
+
+def test_a_batch_is_decided_around_what_is_held_at_its_time_alone(monkeypatch) -> None:
+    """Windows touch, or overlap; the machine is held before, in and after all of them."""
+    windows = (0, 2), (2, 4), (3, 6), (6, 9), (1, 7)
+    requests = tuple(
+        Request(f"r{k}", k, start + 5, end + 5, 1, (Part(2),))
+        for k, (start, end) in enumerate(windows)
+    )
+    busy = Holding(0, 0, 3, 5), Holding(0, 9, 10, 1), Holding(0, 20, 30, 5)
+    instance = Instance((Machine("m", 5),), requests, Batch(1), holdings=busy)
+    seen, of = [], Case.of
+
+    def noted(instance, objective):
+        own = {(one.start - 5, one.end - 5) for one in instance.holdings}
+        seen.append((instance.requests[0].id, own))
+        return of(instance, objective)
+
+    monkeypatch.setattr(batched.Case, "of", noted)
+    found = exact_per_batch(instance)
+    assert violations(instance, found.solution) == ()
+    assert seen == [
+        ("r0", set()),
+        ("r1", set()),
+        ("r2", {(2, 4), (4, 5)}),
+        ("r3", set()),
+        ("r4", {(0, 2), (2, 4), (3, 6), (4, 5), (6, 9)}),
+    ]
 
 
 @pytest.mark.parametrize("seconds", [1e-9, 1e-3])
