@@ -121,6 +121,11 @@ def test_pictures_and_means_are_written(rows, tmp_path):
     assert [line["x"] for line in shown] == ["4", "8"]
     mine = results.by_seed("5.9", 8, "Co-RSBF", "benefit")
     assert float(shown[1]["y"]) == pytest.approx(sum(mine.values()) / 2, abs=1e-6)
+    beside = [line for line in lines if line["panel"] == "system benefit, 1 seed"]
+    assert {line["curve"] for line in beside} == {"Co-RSPB", "Co-RSBF", "Co-RSBFR", "bound"}
+    (first,) = [line for line in beside if (line["curve"], line["x"]) == ("Co-RSBF", "8")]
+    assert float(first["y"]) == pytest.approx(mine[0], abs=1e-6) and not first["half_width"]
+    assert "bound" not in {line["curve"] for line in lines if line["panel"] == "system benefit"}
     assert [line["half_width"] for line in lines if line["curve"] == "bound"] == ["", ""]
 
 

@@ -12,8 +12,9 @@ is spread in `coreservation_points`. With --rows, a run that was stopped goes on
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from statistics import mean
 
@@ -58,17 +59,38 @@ class Results:
             if all(self.by_seed(figure, x, label, measure) for label in it.methods)
         ]
 
-    def estimates(self, figure: str, label: str, measure: str) -> dict[float, Estimate]:
-        """Return means and confidence intervals by abscissa."""
+    def estimates(
+        self, figure: str, label: str, measure: str, seeds: int | None = None
+    ) -> dict[float, Estimate]:
+        """Return means and confidence intervals by abscissa, of all seeds or of the first ones."""
         found = {x: self.by_seed(figure, x, label, measure) for x in self.xs(figure)}
-        return {x: estimate(list(it.values())) for x, it in found.items() if it}
+        some = {x: [v for k, v in it.items() if k < (seeds or inf)] for x, it in found.items()}
+        return {x: estimate(it) for x, it in some.items() if it}
 
-    def curves(self, figure: str, measure: str) -> dict[str, dict[float, Estimate]]:
-        """Return all curves of a panel by the names of the methods, the exact ones last."""
-        it = self.plan.experiments[figure]
-        labels = (*it.methods, *it.best(measure))
-        found = {label: self.estimates(figure, label, measure) for label in labels}
-        return {label: curve for label, curve in found.items() if curve}
+    def panels(self, figure: str, measure: str) -> Iterator[tuple[str, tuple[Curve, ...]]]:
+        """Yield the panels of a measure.
+
+        Exact methods stand beside the others on the same seeds: where these ran on more, they have
+        a panel of all seeds before.
+        """
+        it, seeds = self.plan.experiments[figure], self.plan.proofs
+        best = [label for label in it.best(measure) if self.estimates(figure, label, measure)]
+        if best and seeds < self.plan.seeds:
+            yield _LABELS[measure], self._curves(figure, measure, it.methods)
+            title = f"{_LABELS[measure]}, {seeds} seed{'s' * (seeds != 1)}"
+            yield title, self._curves(figure, measure, (*it.methods, *best), seeds)
+        else:
+            yield _LABELS[measure], self._curves(figure, measure, (*it.methods, *best))
+
+    def _curves(
+        self, figure: str, measure: str, labels: Sequence[str], seeds: int | None = None
+    ) -> tuple[Curve, ...]:
+        found = {label: self.estimates(figure, label, measure, seeds) for label in labels}
+        return tuple(
+            Curve(label, tuple(Spot(x, *one) for x, one in spots.items()))
+            for label, spots in found.items()
+            if spots
+        )
 
     def note(self, figure: str) -> str:
         """Return on how many seeds the methods of a figure ran, for its picture."""
@@ -97,19 +119,15 @@ class Results:
 
 
 def draw(results: Results, folder: Path) -> None:
-    """Draw the curves of every figure: one panel a measure."""
+    """Draw the curves of every figure."""
     for figure, it in results.plan.experiments.items():
         panels: list[Panel] = []
         for measure in it.measures:
-            found = results.curves(figure, measure)
-            curves = [
-                Curve(label, tuple(Spot(x, *one) for x, one in spots.items()))
-                for label, spots in found.items()
-            ]
+            panels += results.panels(figure, measure)
             if measure == "reserved":
                 ideal = tuple(Spot(x, x) for x in results.xs(figure))
-                curves.append(Curve("requested, no plan has more", ideal))
-            panels.append((_LABELS[measure], tuple(curves)))
+                title, curves = panels[-1]
+                panels[-1] = title, (*curves, Curve("requested, no plan has more", ideal))
         path = folder / f"fig-min-{figure.replace(' ', '-')}.svg"
         picture(
             panels,

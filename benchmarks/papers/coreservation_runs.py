@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import dlopt
+from benchmarks.coreservation import compile_moves
 from benchmarks.papers.coreservation_points import (
     BOUND,
     FAMILIES,
@@ -188,6 +189,8 @@ def rows_of(cells: Sequence[Cell], path: Path | None, processes: int) -> dict[Ce
     todo = [cell for cell in cells if cell not in found]
     if path is not None:
         _mend(path)
+    if any(cell.limit is not None for cell in todo):
+        compile_moves()  # once for all processes
     begun = time.perf_counter()
     for number, row in enumerate(spread(Cell.run, todo, processes) if todo else (), start=1):
         found[row.cell] = row

@@ -24,8 +24,8 @@ def available() -> bool:
 class Chains:
     """Searches of `Recreation` that go on while something else is done.
 
-    To compile the moves for the first time takes some ten seconds: what is not compiled by the end
-    finds nothing, but nobody waits for it.
+    To compile the moves for the first time takes ten to thirty seconds: what is not compiled by the
+    end finds nothing, but nobody waits for it.
 
     Parameters
     ----------

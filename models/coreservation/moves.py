@@ -365,7 +365,7 @@ _MOVES: tuple[Any, ...] = (
 def compiled() -> Callable[..., int] | None:
     """Return `steps` compiled, None without the extra ``fast``.
 
-    It is compiled once an installation, which takes some ten seconds; it leaves other threads free.
+    It is compiled once an installation, ten to thirty seconds; other threads are left free.
     """
     try:
         from numba import njit
@@ -374,8 +374,9 @@ def compiled() -> Callable[..., int] | None:
     names = dict(globals())
     for move in (*PRIMITIVES, *_MOVES):
         twin = FunctionType(move.__code__, names, move.__name__)
-        # inlined, for a call counts references to every array that it is given
+        # inlined, for a call counts references to every array that it is given; Python calls one
         inline = move is not steps
-        names[move.__name__] = njit(cache=True, nogil=True, forceinline=inline)(twin)
+        options: dict[str, Any] = {"forceinline": inline, "no_cpython_wrapper": inline}
+        names[move.__name__] = njit(cache=True, nogil=True, **options)(twin)
     compiled_steps: Callable[..., int] = names["steps"]
     return compiled_steps

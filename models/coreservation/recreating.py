@@ -66,7 +66,7 @@ class Recreation:
     seed : int
     fast : bool
         Whether to compile the moves where the extra ``fast`` is installed: a hundred times as many,
-        but it takes some ten seconds when it is done for the first time.
+        but it takes ten to thirty seconds when it is done for the first time.
 
     Attributes
     ----------
