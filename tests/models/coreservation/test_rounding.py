@@ -12,6 +12,7 @@ from dlopt.errors import SolverError
 from dlopt.generation.coreservation import overloaded
 from dlopt.models.coreservation import pooled, rounding
 from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.placing import greedy
 from dlopt.models.coreservation.pooled import PooledModel, said_bound
 from dlopt.models.coreservation.rounding import Rounding
 from dlopt.models.coreservation.search import Bound, Search
@@ -85,7 +86,7 @@ def test_what_the_solver_says_is_between_the_plan_and_the_linear_program() -> No
     case = Case.of(overloaded(requests=34, seed=1))
     plain = pooled.upper_bound(case, "benefit", Limits(), most=1).worth
     said = said_bound(case, "benefit", Limits(work=5))
-    found = Search(case, Budget(Limits(time_s=3)), whole=False).run({})
+    found = Search(case, Budget(Limits()), whole=False, neighbours=False).run({})
     assert float(said) <= float(plain) + 1e-9
     assert found.bounds[0] <= plain
     proven = [("benefit", Fraction(0))]
@@ -103,14 +104,15 @@ def test_a_solver_that_says_nothing_in_time(monkeypatch) -> None:
 def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
     case = Case.of(overloaded(requests=34, seed=1))
     monkeypatch.setattr(pooled, "said_bound", lambda *_, **__: Fraction(1, 100))
-    found = Search(case, Budget(Limits(time_s=2)), whole=False).run({})
+    search = Search(case, Budget(Limits()), whole=False, neighbours=False)
+    found = search.run(greedy(case))
     assert found.bounds[0] > key_of(case, found.held)[0] > Fraction(1, 10)
     assert found.proven == 0 and "word" not in found.proofs[0]
     linear_said = Bound(Fraction(0), "the word of HiGHS, in floats", said=True)
     monkeypatch.setattr(Search, "_by_linear", lambda *_: linear_said)
-    found = Search(case, Budget(Limits(time_s=2)), formulation="milp", neighbours=False).run({})
+    found = Search(case, Budget(Limits()), formulation="milp", neighbours=False).run({})
     assert "word" not in found.proofs[0]
     refuted = linear_said._replace(said=False)
     monkeypatch.setattr(Search, "_by_relaxation", lambda *_: refuted)
     with pytest.raises(SolverError, match="but its bound is"):
-        Search(case, Budget(Limits(time_s=2)), whole=False).run(found.held)
+        Search(case, Budget(Limits()), whole=False, neighbours=False).run(found.held)
