@@ -9,7 +9,8 @@ from fractions import Fraction
 from importlib.util import find_spec
 
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.recreating import Aim, Recreation
+from dlopt.models.coreservation.recreating import Aim, Crew, Recreation
+from dlopt.models.coreservation.regions import at_once
 from dlopt.models.coreservation.worth import Held, key_of
 
 _STEPS = 100_000
@@ -41,16 +42,27 @@ class Chains:
         self._aim = Aim()
         self._pool = ThreadPoolExecutor(threads)
         self._running: list[Future[dict[int, tuple[int, int]]]] = []
+        self._crews: list[Crew] = []
+        self._started, self._at_once = 0, at_once(case, threads)
 
     def start(self, held: Held) -> None:
-        """Begin one more from a plan, if there is a thread left for it."""
-        if len(self._running) < self.threads:
-            seed = self.seed + len(self._running)
-            self._running.append(self._pool.submit(self._run, held, seed))
+        """Begin one more from a plan, if there is a thread left for it.
 
-    def _run(self, held: Held, seed: int) -> dict[int, tuple[int, int]]:
+        It joins the one before if more threads may move in that plan at once.
+        """
+        if self._started == self.threads:
+            return
+        if self._started % self._at_once:
+            self._crews[-1].threads += 1
+        else:
+            crew, seed = Crew(), self.seed + len(self._crews)
+            self._crews.append(crew)
+            self._running.append(self._pool.submit(self._run, held, seed, crew))
+        self._started += 1
+
+    def _run(self, held: Held, seed: int, crew: Crew) -> dict[int, tuple[int, int]]:
         search = Recreation(self.case, held, seed, fast=True)
-        return search.run(_STEPS * len(self.case.wishes), self.stop, self._aim)
+        return search.run(_STEPS * len(self.case.wishes), self.stop, self._aim, crew)
 
     def best(self, enough: Sequence[Fraction] = ()) -> dict[int, tuple[int, int]]:
         """Wait for all, and return the best plan; nothing if none has one.

@@ -54,6 +54,8 @@ class State(NamedTuple):
         Of the plan, and of the best one.
     best_machine, best_units : array of int, shape (jobs,)
     old_machine, old_units : array of int, shape (jobs,)
+    centres : array of int
+        The wishes that moves may start from.
     around, gone : array of int, shape (wishes,)
         The list of those around a move, and whether they are to go for it.
     involved : array of int, shape (machines,)
@@ -71,6 +73,7 @@ class State(NamedTuple):
     best_units: Any
     old_machine: Any
     old_units: Any
+    centres: Any
     around: Any
     gone: Any
     involved: Any

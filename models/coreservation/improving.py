@@ -20,7 +20,7 @@ _ROUNDS, _IDLE = 40, 5
 _RECREATED, _STEPS, _MOST_STEPS = 0.2, 20, 2000
 """Of the time, for requests taken away and put back by interpreted moves; such steps a request
 without a time limit, a tenth of those with one, and the most of them without one."""
-_CHAINED, _PATIENT = 0.8, 2.0
+_CHAINED, _PATIENT = 0.9, 2.0
 """Of the time, for such steps compiled, beside all else; and so many seconds at the least."""
 
 

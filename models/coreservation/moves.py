@@ -215,7 +215,7 @@ def _recreate(asked: Asked, state: State, many: int, how: How, draws: Any, at: i
 
 def _gather(asked: Asked, state: State, draw: float) -> int:
     """List a wish and those around it, keep what they hold; return how many they are."""
-    centre = int(draw * len(asked.accepted))
+    centre = state.centres[int(draw * len(state.centres))]
     first = asked.near_first[centre]
     many: int = asked.near_first[centre + 1] - first
     for n in range(many):

@@ -13,10 +13,11 @@ is compared exactly in the end.
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
 from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from math import inf
 from threading import Event
@@ -26,6 +27,7 @@ import numpy as np
 
 from dlopt.models.coreservation import holding, moves
 from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.regions import Regions, merge, near, parted
 from dlopt.models.coreservation.worth import Held, coefficients, key_of, offset, trivial
 
 _WARM, _COLD = 25e-2, 1e-3
@@ -52,6 +54,18 @@ class Aim:
 
     enough: tuple[Fraction, ...] = ()
     reached: Event = field(default_factory=Event)
+
+
+@dataclass
+class Crew:
+    """Threads that move in one plan; more may join while they do.
+
+    Parameters
+    ----------
+    threads : int
+    """
+
+    threads: int = 1
 
 
 class Recreation:
@@ -85,6 +99,7 @@ class Recreation:
             self.asked = holding.Asked(*(one.tolist() for one in self.asked))
             self.state = holding.State(*(one.tolist() for one in self.state))
         self.steps = steps or moves.steps
+        self._regions: dict[int, Regions] = {}
         for i, (machine, units) in held.items():
             holding.put(self.asked, self.state, i, machine, units)
         self.state.worth[0] += sum(
@@ -92,17 +107,21 @@ class Recreation:
         )
 
     def run(
-        self, steps: int, stop: float = inf, aim: Aim | None = None
+        self, steps: int, stop: float = inf, aim: Aim | None = None, crew: Crew | None = None
     ) -> dict[int, tuple[int, int]]:
         """Return the best plan, which is no worse than the one to start from.
 
-        It ends after so many steps, at an instant of the monotonic clock, or at an aim.
+        It ends after so many steps, at an instant of the monotonic clock, or at an aim. If the
+        moves are compiled, several threads may take them.
         """
         state = self.state
         state.worth[1] = state.worth[0]
-        # a step draws for every piece around once, for wishes and hosts twice, for jobs thrice
-        wishes, jobs = len(self.case.wishes), len(self.case.jobs)
-        most = 20 + 2 * (wishes + len(self.asked.hosts)) + 3 * jobs + len(self.asked.low)
+        with ThreadPoolExecutor() as pool:
+            self._walk(steps, stop, aim or Aim(), crew or Crew(), pool)
+        plan = self._plan()
+        return max(self.start, plan, key=lambda held: key_of(self.case, held))
+
+    def _walk(self, steps: int, stop: float, aim: Aim, crew: Crew, pool: Executor) -> None:
         begun, count = time.monotonic(), 0
         while self.case.wishes and count < steps:
             done = count / steps
@@ -112,13 +131,40 @@ class Recreation:
                     break
                 done = max(done, (now - begun) / (stop - begun))
             warmth = _WARM * (_COLD / _WARM) ** done / len(self.case.wishes)
-            draws = self.random.random(most + _DRAWS[self.compiled])
-            some = draws if self.compiled else draws.tolist()
-            count += self.steps(self.asked, state, warmth, some, most, steps - count)
-            if aim is not None and self._reaches(aim):
+            if self.compiled and crew.threads > 1:
+                count += self._together(pool, crew.threads, warmth, steps - count)
+            else:
+                count += self._moved(self.state, self.random, warmth, steps - count)
+            if self._reaches(aim):
                 break
-        plan = self._plan()
-        return max(self.start, plan, key=lambda held: key_of(self.case, held))
+
+    def _moved(
+        self, state: holding.State, random: np.random.Generator, warmth: float, many: int
+    ) -> int:
+        """Take so many steps, or as many as there are draws for, and return how many."""
+        # a step draws for every piece around once, for wishes and hosts twice, for jobs thrice
+        wishes, jobs = len(self.case.wishes), len(self.case.jobs)
+        most = 20 + 2 * (wishes + len(self.asked.hosts)) + 3 * jobs + len(self.asked.low)
+        draws = random.random(most + _DRAWS[self.compiled])
+        some = draws if self.compiled else draws.tolist()
+        return self.steps(self.asked, state, warmth, some, most, many)
+
+    def _together(self, pool: Executor, threads: int, warmth: float, many: int) -> int:
+        """Take steps in several threads at once, each in a region of its own."""
+        if threads not in self._regions:
+            self._regions[threads] = Regions(self.case, near(self.case), threads)
+        regions = self._regions[threads].cut(self.random.random())
+        if len(regions) < 2 or many < len(regions):
+            return self._moved(self.state, self.random, warmth, many)
+        parts = parted(self.state, regions)
+        calls = [
+            partial(self._moved, part, random, warmth, many // len(parts))
+            for part, random in zip(parts, self.random.spawn(len(parts)), strict=True)
+        ]
+        running = [pool.submit(call) for call in calls[1:]]
+        count = calls[0]() + sum(one.result() for one in running)
+        merge(self.state, regions, parts)
+        return count
 
     def _plan(self) -> dict[int, tuple[int, int]]:
         state = self.state
@@ -161,6 +207,7 @@ def _state(case: Case) -> holding.State:
         best_units=whole(jobs),
         old_machine=whole(jobs),
         old_units=whole(jobs),
+        centres=np.arange(wishes),
         around=whole(wishes),
         gone=whole(wishes),
         involved=whole(len(case.free)),
@@ -191,7 +238,7 @@ def _asked(case: Case) -> holding.Asked:
         for flat, steep in (coefficients(case, i, piece),)
     ]
     order = [sorted(wish.jobs, key=lambda i: -case.jobs[i].least) for wish in case.wishes]
-    near = _near(case)
+    around = near(case)
     hosts = [job.machines for job in case.jobs]
 
     def whole(numbers: Sequence[int]) -> Any:
@@ -207,8 +254,8 @@ def _asked(case: Case) -> holding.Asked:
         accepted=np.array(accepted),
         first=firsts(order),
         jobs=flat(order),
-        near_first=firsts(near),
-        near=flat(near),
+        near_first=firsts(around),
+        near=flat(around),
         start=whole([job.start for job in case.jobs]),
         end=whole([job.end for job in case.jobs]),
         least=whole([job.least for job in case.jobs]),
@@ -220,16 +267,3 @@ def _asked(case: Case) -> holding.Asked:
         flat=np.array([flat for _, _, flat, _ in lines]),
         steep=np.array([steep for _, _, _, steep in lines]),
     )
-
-
-def _near(case: Case) -> list[list[int]]:
-    """Return the wishes that share an instant with each, itself first."""
-    starts = [wish.start for wish in case.wishes]
-    longest = max((wish.end - wish.start for wish in case.wishes), default=0)
-    found = []
-    for centre, one in enumerate(case.wishes):
-        first = bisect_right(starts, one.start - longest - 1)
-        last = bisect_right(starts, one.end - 1)
-        others = (k for k in range(first, last) if case.wishes[k].end > one.start)
-        found.append([centre, *(k for k in others if k != centre)])
-    return found
