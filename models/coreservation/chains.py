@@ -25,6 +25,9 @@ def available() -> bool:
 class Chains:
     """Searches of `Recreation` that go on while something else is done.
 
+    Threads move in one plan, each in stretches of time of its own, if most requests can be moved so;
+    else each has its own plan.
+
     To compile the moves for the first time takes ten to thirty seconds: what is not compiled by the
     end finds nothing, but nobody waits for it.
 
