@@ -25,8 +25,8 @@ def available() -> bool:
 class Chains:
     """Searches of `Recreation` that go on while something else is done.
 
-    Threads move in one plan, each in stretches of time of its own, if most requests can be moved so;
-    else each has its own plan.
+    Threads move in one plan, each in stretches of time of its own, if that leaves most requests to
+    move; else each has its own plan.
 
     To compile the moves for the first time takes ten to thirty seconds: what is not compiled by the
     end finds nothing, but nobody waits for it.

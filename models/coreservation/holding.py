@@ -139,12 +139,20 @@ def take(asked: Asked, state: State, i: int) -> None:
     state.machine[i], state.units[i] = -1, 0
 
 
+def resize(asked: Asked, state: State, i: int, units: int) -> None:
+    """Give a job that holds some units of a machine so many of it instead."""
+    more = units - state.units[i]
+    free = state.free[state.machine[i]]
+    for t in range(asked.start[i], asked.end[i]):
+        free[t] -= more
+    state.worth[0] += worth_at(asked, i, units) - worth_at(asked, i, state.units[i])
+    state.units[i] = units
+
+
 def lower(asked: Asked, state: State, i: int) -> None:
     """Take from a job what it holds beyond its least share."""
     if state.units[i] > asked.least[i]:
-        machine = state.machine[i]
-        take(asked, state, i)
-        put(asked, state, i, machine, asked.least[i])
+        resize(asked, state, i, asked.least[i])
 
 
 def drop(asked: Asked, state: State, k: int) -> None:
@@ -179,11 +187,13 @@ def restore(asked: Asked, state: State, many: int) -> None:
         for place in range(asked.first[k], asked.first[k + 1]):
             i = asked.jobs[place]
             machine, units = state.old_machine[i], state.old_units[i]
-            if state.machine[i] != machine or state.units[i] != units:
+            if state.machine[i] != machine:
                 if state.machine[i] >= 0:
                     take(asked, state, i)
                 if machine >= 0:
                     put(asked, state, i, machine, units)
+            elif state.units[i] != units:
+                resize(asked, state, i, units)
 
 
 PRIMITIVES: tuple[Any, ...] = (
@@ -193,6 +203,7 @@ PRIMITIVES: tuple[Any, ...] = (
     is_held,
     put,
     take,
+    resize,
     lower,
     drop,
     room_at,

@@ -27,6 +27,7 @@ from dlopt.models.coreservation.holding import (
     meet,
     put,
     remember,
+    resize,
     restore,
     room_at,
     take,
@@ -148,10 +149,17 @@ def _raise(asked: Asked, state: State, many: int, noise: float, draws: Any, at: 
             i = asked.jobs[place]
             if state.machine[i] < 0 or not state.involved[state.machine[i]]:
                 continue
-            units = state.units[i]
+            units, last = state.units[i], asked.lines_first[i + 1]
+            if units >= asked.high[last - 1]:
+                continue
+            most = units + room_at(asked, state, i, state.machine[i])
+            if most == units:
+                continue
             now, length = worth_at(asked, i, units), asked.end[i] - asked.start[i]
-            for line in range(asked.lines_first[i], asked.lines_first[i + 1]):
+            for line in range(asked.lines_first[i], last):
                 low, high = asked.low[line], asked.high[line]
+                if low > most:
+                    break
                 gain = asked.flat[line] + asked.steep[line] * (high - low) - now
                 if high > units and gain > 0:
                     density = gain / ((high - units) * length)
@@ -164,8 +172,7 @@ def _raise(asked: Asked, state: State, many: int, noise: float, draws: Any, at: 
         machine, units = state.machine[i], state.units[i]
         best = best_up_to(asked, i, units + room_at(asked, state, i, machine))
         if best > units:
-            take(asked, state, i)
-            put(asked, state, i, machine, best)
+            resize(asked, state, i, best)
     return at
 
 
