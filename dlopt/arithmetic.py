@@ -1,8 +1,10 @@
 """Exact and floating numbers: the one place that knows the difference.
 
 A number in dlopt is an ``int``, a ``float`` or a :class:`fractions.Fraction`. Integers and
-fractions are *exact*; one float among the data makes the whole answer floating. Every float is
-also some exact rational, so the rules of a problem are always decided exactly.
+fractions are *exact*; one float among the data makes the whole answer floating. A float stands
+for the decimal that it prints, the shortest one that reads back as the same float: ``0.3`` means
+three tenths, in a file and in Python alike. So the rules of a problem are always decided exactly,
+and requests of 0.1 and 0.2 fill a capacity of 0.3.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ SOLVER = 1e-6
 ROUNDING = Fraction(1, 2**46)
 """What an instant may be off for being a float, relative: 64 units in the last place."""
 
+_WHOLE = 2.0**53
+"""Below it a float that is an integer prints all digits of it."""
 _DIGITS = 100_000
 _TEXT = re.compile(
     r"\s*[-+]?(?:\d+\s*/\s*\d+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?)\s*", re.ASCII
@@ -32,14 +36,20 @@ _TEXT = re.compile(
 
 
 def exact(number: Number) -> Fraction:
-    """Return the rational that `number` is, without rounding.
+    """Return the rational that `number` stands for: of a float, the decimal that it prints.
+
+    The conversion is strictly monotone, and ``float(exact(x)) == x`` for every finite float.
 
     Examples
     --------
-    >>> exact(0.5), exact(3)
-    (Fraction(1, 2), Fraction(3, 1))
+    >>> exact(0.5), exact(3), exact(0.1) + exact(0.2) == exact(0.3)
+    (Fraction(1, 2), Fraction(3, 1), True)
     """
-    return number if type(number) is Fraction else Fraction(number)
+    if type(number) is Fraction:
+        return number
+    if not isinstance(number, float) or (number.is_integer() and abs(number) < _WHOLE):
+        return Fraction(number)
+    return Fraction(*Decimal(float.__repr__(number)).as_integer_ratio())
 
 
 def is_exact(numbers: Iterable[Number]) -> bool:

@@ -27,7 +27,7 @@ from dlopt.arithmetic import (
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.problems.records import Header, numbers_of
 from dlopt.registry import Method
-from dlopt.result import WITH_PLAN, Objective, Result, Status, Value, Violation
+from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation
 
 
 class RefutedAnswerError(SolverError):
@@ -185,6 +185,7 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
         has = "a plan" if answer.solution is not None else "no plan"
         text = f"{entry.name} says {answer.status} and has {has}"
         raise RefutedAnswerError(text, instance, answer)
+    answer = replace(answer, proof=_proof(instance, entry, answer))
     if answer.solution is None:
         return replace(answer, tolerance=_tolerance(entry, [answer.bound]))
     module = registry.problem(entry.stem).module
@@ -197,7 +198,7 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     answer = replace(answer, violations=found, tolerance=tolerance)
     if found or wrong or recomputed is None:
         if entry.claim == "literal-unsound":
-            return replace(answer, status=Status.UNSOUND, bound=None)
+            return replace(answer, status=Status.UNSOUND, bound=None, proof=None)
         what = str(found[0]) if found else f"its value is {recomputed}, not {claimed}"
         raise RefutedAnswerError(f"the answer of {entry.name} is refuted: {what}", instance, answer)
     value = _in_kind(recomputed, rational)
@@ -213,6 +214,19 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     if answer.status is Status.OPTIMAL and not _meets(answer.bound, value):
         return replace(answer, status=Status.FEASIBLE, reason="value and bound differ")
     return answer
+
+
+def _proof(instance: Header, entry: Method, answer: Result[Any]) -> Proof | None:
+    """Return on whose word an answer stands, where the method does not say it itself."""
+    if answer.bound is None and answer.status is not Status.INFEASIBLE:
+        return None
+    if answer.certificate is not None:
+        return "certificate"
+    if answer.proof is not None:
+        return answer.proof
+    if answer.solver is not None:
+        return "solver"
+    return "exact" if is_exact(numbers_of(instance)) else "floats"
 
 
 def _tolerance(entry: Method, numbers: Iterable[Value | None]) -> float:

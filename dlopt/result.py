@@ -16,6 +16,14 @@ Value: TypeAlias = Number | tuple[Number, ...]
 PlanClass: TypeAlias = Literal["single", "per-stage", "k", "any"]
 """The plans a method ranges over: one chunk per node, one per node and stage, k, or any."""
 
+Proof: TypeAlias = Literal["exact", "certificate", "solver", "floats"]
+"""On whose word a bound, or a proof that there is no plan, stands.
+
+``exact``: proven in rational arithmetic. ``certificate``: the same, and `Result.certificate` is a
+proof that can be written as a file and checked by others. ``solver``: what HiGHS or CP-SAT claims.
+``floats``: computed in floating-point numbers by a formula that is proven.
+"""
+
 PLAN_CLASSES: tuple[PlanClass, ...] = ("single", "per-stage", "k", "any")
 """Plan classes from the narrowest to the widest: a bound of a class holds for those before it."""
 
@@ -209,6 +217,8 @@ class Result(Generic[SolutionT]):
     certificate : BoundCertificate, optional
         The proof of the bound, or that there is no plan, where it is one in fractions;
         `dlopt.certificate_text` writes it as a file. Not part of equality.
+    proof : Proof, optional
+        On whose word the bound stands, or the status ``INFEASIBLE``; None where there is neither.
 
     Examples
     --------
@@ -231,6 +241,7 @@ class Result(Generic[SolutionT]):
     solver: str | None = None
     solver_version: str | None = None
     certificate: BoundCertificate | None = field(default=None, compare=False, repr=False)
+    proof: Proof | None = None
 
     @property
     def gap(self) -> Value | None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dlopt.arithmetic import exact
 from dlopt.errors import (
     MISSING,
     DloptError,
@@ -127,8 +128,8 @@ def test_gap_of_lists_of_other_lengths_is_an_error() -> None:
 def test_gap_of_floats_is_the_exact_one_rounded_once(value: float, bound: float) -> None:
     gap = Result(Status.FEASIBLE, value=value, bound=bound).gap
     if value and value != bound:
-        exact = abs(F(value) - F(bound)) / abs(F(value))
-        assert gap == (float(exact) if exact < 1e308 else exact)
+        apart = abs(exact(value) - exact(bound)) / abs(exact(value))
+        assert gap == (float(apart) if apart < 1e308 else apart)
 
 
 @pytest.mark.property
