@@ -11,14 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dlopt import registry
-from dlopt.arithmetic import SOLVER, exact, is_exact
+from dlopt.arithmetic import SOLVER, is_exact
 from dlopt.backends.versions import version_of
 from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.known import Contradiction, contradictions
 from dlopt.problems.records import Header, numbers_of
 from dlopt.referee import RefutedAnswerError, check, misfit, verdict
 from dlopt.registry import Method
-from dlopt.result import NO_LIMITS, PLAN_CLASSES, Limits, Objective, Result, Status
+from dlopt.result import (
+    NO_LIMITS,
+    PLAN_CLASSES,
+    Limits,
+    Objective,
+    Result,
+    Status,
+    relative_gap,
+)
 
 __all__ = ["Comparison", "RefutedAnswerError", "Row", "check", "compare", "solve"]
 
@@ -119,9 +127,9 @@ class Row:
         None if the method failed, or its answer was refuted.
     behind : float or None
         How much worse than the proven optimum, relative to that optimum: ``|value - optimum| /
-        |optimum|``; the bound takes its place if there is no proven optimum. None where there
-        is nothing to compare. (`Result.gap` is relative to the value, and against the result's
-        own bound.)
+        |optimum|``, where dates count from `Result.origin`; the bound takes its place if there is
+        no proven optimum. None where there is nothing to compare. (`Result.gap` is relative to the
+        value, and against the result's own bound.)
     error : DloptError or None
         Why there is no result.
     """
@@ -321,10 +329,11 @@ def _behind(found: Result[Any] | None, reference: Result[Any] | None) -> float |
         return None
     optimal = reference.status is Status.OPTIMAL
     best = reference.value if optimal else reference.bound
-    if best is None or isinstance(best, tuple) or best == 0:
+    if best is None or isinstance(best, tuple):
         return None
     if found.plan_class is not None and reference.plan_class is not None:
         wider = PLAN_CLASSES.index(found.plan_class) > PLAN_CLASSES.index(reference.plan_class)
         if wider:
             return None
-    return float(abs(exact(found.value) - exact(best)) / abs(exact(best)))
+    gap = relative_gap(found.value, best, reference.origin)
+    return None if gap is None else float(gap)

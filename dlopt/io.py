@@ -12,13 +12,13 @@ from fractions import Fraction
 from typing import Any, cast
 
 from dlopt import arithmetic
-from dlopt.arithmetic import EXACT, Number
+from dlopt.arithmetic import EXACT, SOLVER, Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.files import load_json, replacing, to_text
 from dlopt.problems.records import HEADER_FIELDS, Header, Record, examine, floating
-from dlopt.referee import default_tolerance
+from dlopt.referee import default_tolerance, origin_of
 from dlopt.registry import problem
-from dlopt.result import PLAN_CLASSES, Result, Status, Value, Violation
+from dlopt.result import PLAN_CLASSES, PROOFS, Result, Status, Value, Violation
 from dlopt.version import __version__
 
 VERSION = 1
@@ -131,6 +131,8 @@ def result_to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
         "value": value_to_data(result.value),
         "bound": value_to_data(result.bound),
         "gap": value_to_data(result.gap),
+        "proof": result.proof,
+        "origin": value_to_data(result.origin),
         "plan_class": result.plan_class,
         "reason": result.reason,
         "runtime_s": result.runtime_s,
@@ -202,6 +204,8 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     if data.get("plan_class") not in (None, *PLAN_CLASSES):
         rule = f"must be one of {', '.join(PLAN_CLASSES)}"
         faults.append(Fault("plan_class", data["plan_class"], rule))
+    if data.get("proof") not in (None, *PROOFS):
+        faults.append(Fault("proof", data["proof"], f"must be one of {', '.join(PROOFS)}"))
     module = problem(instance.problem).module
     goal = data.get("objective") or ""
     levels = len(module.OBJECTIVES[goal].levels) if goal in list(module.OBJECTIVES) else 0
@@ -209,8 +213,8 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     for key in ("value", "bound"):
         values[key] = _read_value(data.get(key), key, levels, faults)
     tolerance = data.get("tolerance", EXACT)
-    if type(tolerance) not in (int, float, Fraction) or not 0 <= tolerance < 1:
-        faults.append(Fault("tolerance", tolerance, "must be a number in [0, 1)"))
+    if type(tolerance) not in (int, float, Fraction) or not 0 <= tolerance <= SOLVER:
+        faults.append(Fault("tolerance", tolerance, f"must be a number in [0, {SOLVER:g}]"))
     solution = None
     ours = data.get("problem") in (None, instance.problem)  # another's would be wrong everywhere
     if ours and data.get("solution") is not None:
@@ -220,7 +224,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     if faults:
         raise InvalidInstanceError(faults, source)
     if "tolerance" not in data and solution is not None:  # written by hand
-        tolerance = default_tolerance(instance, solution)
+        tolerance = default_tolerance(instance)
     return Result(
         Status(data["status"]),
         solution=solution,
@@ -234,6 +238,8 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         plan_class=data.get("plan_class"),
         solver=data.get("solver"),
         solver_version=data.get("solver_version"),
+        proof=data.get("proof"),
+        origin=origin_of(instance, goal) if goal in module.OBJECTIVES else 0,
     )
 
 

@@ -17,6 +17,7 @@ from dlopt import registry
 from dlopt.arithmetic import (
     EXACT,
     FLOATING,
+    ROUNDING,
     SOLVER,
     Number,
     exact,
@@ -58,8 +59,9 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     plan : Solution or Result
         Of a result, its value, bound and status are checked too.
     tolerance : float, optional
-        Relative; by default the result's. For a plan alone it is 0, or 1e-9 where a number of
-        instance or plan is a float.
+        Relative. By default that of the result, at most 1e-6; for a plan alone it is 0 if all
+        numbers of the instance are exact, else 1e-9. What is proven of an instance holds for
+        every plan that passes at the default.
 
     Raises
     ------
@@ -90,12 +92,14 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     value = _worth(instance, plan.solution, plan.objective)
     if value is None:
         return (*found, Violation("value", plan.objective))
-    if plan.value is None or _off(plan.value, value) > exact(allowed):
+    origin = origin_of(instance, plan.objective)
+    if plan.value is None or _off(plan.value, value, origin) > exact(allowed):
         found += (Violation("value", plan.objective, amount=_difference(plan.value, value)),)
-    bound = plan.bound
-    if bound is not None and _off(bound, value) > exact(allowed) and _beyond(goal, value, bound):
+    bound, stated = plan.bound, _in_kind(value, allowed == EXACT)
+    apart: Any = 0 if bound is None else _off(bound, value, origin)
+    if bound is not None and apart > exact(allowed) and _beyond(goal, value, bound):
         found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
-    elif plan.status is Status.OPTIMAL and not _meets(bound, _in_kind(value, allowed == EXACT)):
+    elif plan.status is Status.OPTIMAL and not _meets(bound, stated, origin):
         found += (Violation("status", str(plan.status)),)
     return found
 
@@ -113,22 +117,41 @@ def tolerance_of(instance: Header, plan: Any, tolerance: float | None = None) ->
         if not 0 <= tolerance < 1:
             raise NotApplicableError(f"the tolerance must lie in [0, 1), got {tolerance}")
         return tolerance
-    return plan.tolerance if isinstance(plan, Result) else default_tolerance(instance, plan)
+    return min(plan.tolerance, SOLVER) if isinstance(plan, Result) else default_tolerance(instance)
 
 
-def default_tolerance(instance: Header, solution: Any) -> float:
-    """Return 0 for a plan in exact numbers, and what formulas in floats are held to for others.
+def default_tolerance(instance: Header) -> float:
+    """Return 0 for an instance in exact numbers, for others what formulas in floats are held to.
+
+    It is a matter of the instance and not of the plan, so that what is proven of the instance
+    holds for every plan that passes.
 
     Examples
     --------
     >>> from dlopt.problems.cluster import Cluster
-    >>> from dlopt.problems.iit import Chunk, Instance, Solution
-    >>> instance = Instance(Cluster(1, tau=1, chi=1), (2,), load=1)
-    >>> default_tolerance(instance, Solution((Chunk(0, 1.0, 2, 3, 3, 4),)))
+    >>> from dlopt.problems.iit import Instance
+    >>> cluster = Cluster(1, tau=1, chi=1)
+    >>> default_tolerance(Instance(cluster, (2,), load=1))
+    0.0
+    >>> default_tolerance(Instance(cluster, (2,), load=0.5))
     1e-09
     """
-    rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(solution))
-    return EXACT if rational else FLOATING
+    return EXACT if is_exact(numbers_of(instance)) else FLOATING
+
+
+def origin_of(instance: Header, objective: str) -> Number:
+    """Return the instant that an objective counts from if it is a date, else 0.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.iit import Instance
+    >>> origin_of(Instance(Cluster(1, tau=1, chi=1), (1_700_000_000,), load=1), "nodes")
+    0
+    """
+    of = getattr(registry.problem_of(instance).module, "origin", None)
+    origin: Number = 0 if of is None else of(instance, objective)
+    return origin
 
 
 def values_of(instance: Header, solution: Any) -> dict[str, Value]:
@@ -185,7 +208,8 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
         has = "a plan" if answer.solution is not None else "no plan"
         text = f"{entry.name} says {answer.status} and has {has}"
         raise RefutedAnswerError(text, instance, answer)
-    answer = replace(answer, proof=_proof(instance, entry, answer))
+    origin = origin_of(instance, goal.name)
+    answer = replace(answer, proof=_proof(instance, entry, answer), origin=origin)
     if answer.solution is None:
         return replace(answer, tolerance=_tolerance(entry, [answer.bound]))
     module = registry.problem(entry.stem).module
@@ -194,7 +218,11 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     found = tuple(module.violations(instance, answer.solution, tolerance))
     recomputed = _worth(instance, answer.solution, goal.name)
     claimed = answer.value
-    wrong = claimed is None or recomputed is None or _off(claimed, recomputed) > exact(tolerance)
+    wrong = (
+        claimed is None
+        or recomputed is None
+        or _off(claimed, recomputed, origin) > exact(tolerance)
+    )
     answer = replace(answer, violations=found, tolerance=tolerance)
     if found or wrong or recomputed is None:
         if entry.claim == "literal-unsound":
@@ -204,14 +232,14 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     value = _in_kind(recomputed, rational)
     answer = replace(answer, value=value)
     if answer.bound is not None and _beyond(goal, value, answer.bound):
-        if not _meets(answer.bound, value):
+        if not _meets(answer.bound, value, origin):
             raise RefutedAnswerError(
                 f"{entry.name} has a plan of value {value} beyond its bound {answer.bound}",
                 instance,
                 answer,
             )
         answer = replace(answer, bound=value)
-    if answer.status is Status.OPTIMAL and not _meets(answer.bound, value):
+    if answer.status is Status.OPTIMAL and not _meets(answer.bound, value, origin):
         return replace(answer, status=Status.FEASIBLE, reason="value and bound differ")
     return answer
 
@@ -257,12 +285,12 @@ def _worth(instance: Header, solution: Any, name: str) -> Value | None:
     return value
 
 
-def _meets(bound: Value | None, value: Value) -> bool:
+def _meets(bound: Value | None, value: Value, origin: Number) -> bool:
     """Tell whether a bound proves a value: equal if both are exact, else as solvers round."""
     if bound is None:
         return False
     rational = is_exact((*_levels(bound), *_levels(value)))
-    return bool(_off(bound, value) <= exact(EXACT if rational else SOLVER))
+    return bool(_off(bound, value, origin) <= exact(EXACT if rational else SOLVER))
 
 
 def _beyond(goal: Objective, value: Value, bound: Value) -> bool:
@@ -270,20 +298,28 @@ def _beyond(goal: Objective, value: Value, bound: Value) -> bool:
     return _off(bound, value) == math.inf or goal.better(value, bound)
 
 
-def _off(claimed: Value, truth: Value) -> Any:
+def _off(claimed: Value, truth: Value, origin: Number = 0) -> Any:
     """Return the largest difference of two values, relative to the larger of the two.
 
-    It is infinite where they cannot be compared.
+    Dates count from the origin, and may differ by their rounding as floats. The difference is
+    infinite where values cannot be compared.
     """
     levels = _levels(claimed)
     if len(levels) != len(_levels(truth)) or not all(map(is_finite, levels)):
         return math.inf
     pairs = zip(levels, _levels(truth), strict=True)
-    return max(_relative(exact(a), exact(b)) for a, b in pairs)
+    return max(_relative(a, b, exact(origin)) for a, b in pairs)
 
 
-def _relative(left: Fraction, right: Fraction) -> Fraction:
-    return abs(left - right) / max(abs(left), abs(right)) if left != right else Fraction(0)
+def _relative(left: Number, right: Number, origin: Fraction) -> Fraction | float:
+    one, other = exact(left), exact(right)
+    apart = abs(one - other)
+    if origin and not is_exact((left, right)):
+        apart -= ROUNDING * max(abs(one), abs(other))
+    if apart <= 0:
+        return Fraction(0)
+    span = max(abs(one - origin), abs(other - origin))
+    return apart / span
 
 
 def _difference(claimed: Value | None, truth: Value) -> Number | None:

@@ -27,6 +27,9 @@ proof that can be written as a file and checked by others. ``solver``: what HiGH
 PLAN_CLASSES: tuple[PlanClass, ...] = ("single", "per-stage", "k", "any")
 """Plan classes from the narrowest to the widest: a bound of a class holds for those before it."""
 
+PROOFS: tuple[Proof, ...] = ("exact", "certificate", "solver", "floats")
+"""The words on which a bound can stand, see `Proof`."""
+
 SolutionT = TypeVar("SolutionT")
 
 
@@ -219,6 +222,9 @@ class Result(Generic[SolutionT]):
         `dlopt.certificate_text` writes it as a file. Not part of equality.
     proof : Proof, optional
         On whose word the bound stands, or the status ``INFEASIBLE``; None where there is neither.
+    origin : Number
+        Where value and bound are dates, the first instant that matters: gaps are relative to the
+        time since then, not to the epoch of the clock. Else 0.
 
     Examples
     --------
@@ -242,27 +248,43 @@ class Result(Generic[SolutionT]):
     solver_version: str | None = None
     certificate: BoundCertificate | None = field(default=None, compare=False, repr=False)
     proof: Proof | None = None
+    origin: Number = 0
 
     @property
     def gap(self) -> Value | None:
-        """``|value - bound| / |value|``: 0 if they are equal, None if the value is 0 or absent."""
+        """``|value - bound| / |value - origin|``: 0 if value and bound are equal.
+
+        None if one of them is absent, or the value is the origin.
+        """
         if self.value is None or self.bound is None:
             return None
         if isinstance(self.value, tuple) and isinstance(self.bound, tuple):
-            gaps = [_gap(v, b) for v, b in zip(self.value, self.bound, strict=True)]
+            gaps = [relative_gap(b, v) for v, b in zip(self.value, self.bound, strict=True)]
             return None if None in gaps else tuple(g for g in gaps if g is not None)
         if isinstance(self.value, tuple) or isinstance(self.bound, tuple):
             return None
-        return _gap(self.value, self.bound)
+        return relative_gap(self.bound, self.value, self.origin)
 
 
-def _gap(value: Number, bound: Number) -> Number | None:
-    if value == bound:
+def relative_gap(value: Number, reference: Number, origin: Number = 0) -> Number | None:
+    """Return ``|value - reference| / |reference - origin|``.
+
+    It is 0 if the two are equal, and None if the reference is the origin. It is a float if one of
+    the two is a float, else exact.
+
+    Examples
+    --------
+    >>> relative_gap(5, 4), relative_gap(1_700_000_005, 1_700_000_004, 1_700_000_000)
+    (Fraction(1, 4), Fraction(1, 4))
+    """
+    one, other = exact(value), exact(reference)
+    if one == other:
         return 0
-    if value == 0:
+    span = abs(other - exact(origin))
+    if span == 0:
         return None
-    gap = abs(exact(value) - exact(bound)) / abs(exact(value))
-    floating = isinstance(value, float) or isinstance(bound, float)
+    gap = abs(one - other) / span
+    floating = isinstance(value, float) or isinstance(reference, float)
     return float(gap) if floating and is_finite(gap) else gap
 
 

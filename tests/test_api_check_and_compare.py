@@ -47,11 +47,11 @@ def test_check_of_a_plan() -> None:
     assert check(THREE, off) and check(THREE, off, 1e-6) == ()
 
 
-def test_the_tolerance_of_a_plan_in_floats_is_that_of_formulas() -> None:
+def test_the_tolerance_is_that_of_the_instance_whatever_the_plan() -> None:
     near = Solution((replace(ALONE.chunks[0], load=3 + 1e-10),))
-    assert default_tolerance(THREE, ALONE) == 0 and default_tolerance(THREE, near) == 1e-9
-    assert default_tolerance(FLOATS, ALONE) == 1e-9
-    assert check(THREE, near) == () != check(THREE, near, 0)
+    assert default_tolerance(THREE) == 0 and default_tolerance(FLOATS) == 1e-9
+    assert check(THREE, near) != () == check(THREE, near, 1e-9)
+    assert check(FLOATS, near) == () != check(FLOATS, near, 0)
     inexact = replace(ALONE.chunks[0], load=3 + Fraction(1, 10**10))
     assert check(THREE, Solution((inexact,))) != () == check(FLOATS, Solution((inexact,)))
 

@@ -217,7 +217,7 @@ def test_canonical_is_shared_by_all_types(number: object) -> None:
     if float(exact(number)) == number:
         forms.add(canonical(float(exact(number))))
     if exact(number).denominator == 1:
-        forms.add(canonical(int(number)))
+        forms.add(canonical(int(exact(number))))
     assert len(forms) == 1
 
 

