@@ -175,6 +175,8 @@ def _row(cell: Cell, result: Result[Any]) -> Row:
         reason=result.reason,
         solver=result.solver,
         solver_version=result.solver_version,
+        proof=result.proof,
+        origin=result.origin,
     )
 
 

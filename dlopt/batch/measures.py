@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from dlopt.arithmetic import SOLVER, Number, exact
 from dlopt.batch.rows import Key, Row
 from dlopt.registry import methods, problem
-from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value
+from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value, relative_gap
 
 Steps: TypeAlias = tuple[tuple[float, float], ...]
 """A curve that only rises: where it steps, and to what share."""
@@ -29,8 +29,9 @@ class Judged:
     proven : {"optimum", "bound"}, optional
         What the reference is.
     gap : float, optional
-        ``|value - reference| / |reference|``; of a lexicographic objective, of its first level.
-        None without a plan, without a reference, or where the reference is 0 and the value not.
+        ``|value - reference| / |reference - origin|``; of a lexicographic objective, of its first
+        level. None without a plan, without a reference, or where the reference is the origin and
+        the value not.
     reached : bool
         Whether the value is the reference, in all levels, to 1e-6.
     contradicts : bool
@@ -52,8 +53,9 @@ class Standing:
     Parameters
     ----------
     label : str
-    cells, plans, reached, optimal : int
-        How many in all; with a plan; with the best that is proven possible; with a proof of it.
+    cells, plans, reached, optimal, proven : int
+        How many in all; with a plan; with the best that is proven possible; called optimal by the
+        method itself; of these, with a bound that is proven in rational arithmetic.
     troubles : int
         Cells without an answer: failed, refuted, died, or ended for time or memory.
     unsound : int
@@ -69,6 +71,7 @@ class Standing:
     plans: int
     reached: int
     optimal: int
+    proven: int
     troubles: int
     unsound: int
     mean: float | None
@@ -144,6 +147,10 @@ def standing(label: str, judged: Sequence[Judged]) -> Standing:
         plans=sum(j.row.checked for j in judged),
         reached=sum(j.reached for j in judged),
         optimal=sum(j.row.status is Status.OPTIMAL for j in judged),
+        proven=sum(
+            j.row.status is Status.OPTIMAL and j.row.proof in ("exact", "certificate")
+            for j in judged
+        ),
         troubles=sum(not isinstance(j.row.status, Status) for j in judged),
         unsound=sum(j.row.status is Status.UNSOUND for j in judged),
         mean=statistics.fmean(gaps) if gaps else None,
@@ -207,9 +214,9 @@ def _judged(row: Row, group: Sequence[Row]) -> Judged:
         row,
         reference,
         proven,
-        _gap(_first(row.value), _first(reference), goal),
-        _near(row.value, reference),
-        goal.better(_worse(row.value, goal), reference),
+        _gap(_first(row.value), _first(reference), goal, row.origin),
+        _near(row.value, reference, row.origin),
+        goal.better(_worse(row.value, goal, row.origin), reference),
     )
 
 
@@ -238,25 +245,26 @@ def _tightest(goal: Objective, bounds: Sequence[Value]) -> Value:
     return best
 
 
-def _gap(value: Number, reference: Number, goal: Objective) -> float | None:
+def _gap(value: Number, reference: Number, goal: Objective, origin: Number) -> float | None:
     first, known = exact(value), exact(reference)
     sense = goal.senses[0] if goal.senses else goal.sense
     if first == known or (first < known) == (sense == "min"):
         return 0.0
-    return None if known == 0 else float(abs(first - known) / abs(known))
+    gap = relative_gap(first, known, origin)
+    return None if gap is None else float(gap)
 
 
-def _near(value: Value, reference: Value) -> bool:
+def _near(value: Value, reference: Value, origin: Number) -> bool:
     pairs = zip(_levels(value), _levels(reference), strict=True)
-    return all(abs(v - r) <= exact(SOLVER) * abs(r) for v, r in pairs)
+    return all(abs(v - r) <= exact(SOLVER) * abs(r - exact(origin)) for v, r in pairs)
 
 
-def _worse(value: Value, goal: Objective) -> Value:
+def _worse(value: Value, goal: Objective, origin: Number) -> Value:
     """Return a value that is worse by a millionth, level by level."""
     levels = _levels(value)
     senses = goal.senses or (goal.sense,) * len(levels)
     worse = tuple(
-        level + (1 if sense == "min" else -1) * exact(SOLVER) * abs(level)
+        level + (1 if sense == "min" else -1) * exact(SOLVER) * abs(level - exact(origin))
         for level, sense in zip(levels, senses, strict=True)
     )
     return worse if isinstance(value, tuple) else worse[0]

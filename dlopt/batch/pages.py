@@ -226,7 +226,10 @@ def _section(problem: str, objective: str, group: Sequence[Judged], gallery: _Ga
 
 
 def _methods_table(found: Sequence[Standing]) -> str:
-    heads = ("method", "cells", "plans", "best", "optimal", "no answer", "median gap", "mean gap")
+    heads = (
+        *("method", "cells", "plans", "best", "optimal", "proven exactly", "no answer"),
+        *("median gap", "mean gap"),
+    )
     body = [
         [
             escape(s.label) + (f' <em class="bad">{s.unsound} unsound</em>' if s.unsound else ""),
@@ -234,6 +237,7 @@ def _methods_table(found: Sequence[Standing]) -> str:
             str(s.plans),
             str(s.reached),
             str(s.optimal),
+            str(s.proven),
             f'<em class="bad">{s.troubles}</em>' if s.troubles else "0",
             percent(s.median),
             percent(s.mean),
@@ -368,7 +372,9 @@ def _legend() -> str:
         "the plans that the method ranges over, or of more. Of a lexicographic objective, the gap "
         "is that of the first level.</dd>"
         "<dt>best</dt><dd>cells whose value is the optimum, or the bound, in every level (to "
-        "1e-6).</dd><dt>optimal</dt><dd>cells in which the method itself proved so.</dd>"
+        "1e-6).</dd><dt>optimal</dt><dd>cells in which the method, or its solver, says so.</dd>"
+        "<dt>proven exactly</dt><dd>those of them whose bound is proven in rational arithmetic; "
+        "the others stand on the claim of a solver, or on floating-point numbers.</dd>"
         "<dt>plans</dt><dd>plans that code without part in their making has checked.</dd>"
         "<dt>no answer</dt><dd>cells that failed, were refuted, or ended for time or memory.</dd>"
         "</dl></section>"

@@ -13,7 +13,7 @@ from dlopt import io
 from dlopt.arithmetic import Number, parse
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.registry import problem
-from dlopt.result import PLAN_CLASSES, Limits, PlanClass, Status, Value
+from dlopt.result import PLAN_CLASSES, PROOFS, Limits, PlanClass, Proof, Status, Value
 
 VERSION = 1
 """Version of the format of a line."""
@@ -88,6 +88,10 @@ class Row:
         How many; of an unsound method's plan.
     reason : str, optional
     solver, solver_version : str, optional
+    proof : Proof, optional
+        On whose word the bound stands, see `dlopt.Result`.
+    origin : Number
+        What dates count from, see `dlopt.Result`.
     picture : str, optional
         The file of the drawing, relative to the folder of the rows.
     answer : object, optional
@@ -109,6 +113,8 @@ class Row:
     reason: str | None = None
     solver: str | None = None
     solver_version: str | None = None
+    proof: Proof | None = None
+    origin: Number = 0
     picture: str | None = None
     answer: Any = field(default=None, repr=False, compare=False)
 
@@ -153,6 +159,8 @@ class Row:
             "value": io.value_to_data(self.value),
             "bound": io.value_to_data(self.bound),
             "gap": io.value_to_data(self.gap),
+            "proof": self.proof,
+            "origin": io.value_to_data(self.origin),
             "plan_class": self.plan_class,
             "runtime_s": self.runtime_s,
             "checked": self.checked,
@@ -171,7 +179,7 @@ class Row:
         """See `dlopt.Result.gap`."""
         from dlopt.result import Result
 
-        return Result(Status.UNKNOWN, value=self.value, bound=self.bound).gap
+        return Result(Status.UNKNOWN, value=self.value, bound=self.bound, origin=self.origin).gap
 
 
 def row_from_line(line: bytes) -> Row:
@@ -202,6 +210,11 @@ def row_from_line(line: bytes) -> Row:
         for name, (good, rule) in _RULES.items()
         if not good(data.get(name, MISSING))
     ]
+    faults += [
+        Fault(name, data[name], rule)
+        for name, (good, rule) in _LATER_RULES.items()
+        if name in data and not good(data[name])
+    ]
     if not faults:
         faults = list(_registered(data))
     if faults:
@@ -227,6 +240,8 @@ def _row(data: Mapping[str, Any]) -> Row:
         status=Status(status) if status in list(Status) else Trouble(status),
         value=_value(data["value"]),
         bound=_value(data["bound"]),
+        proof=data.get("proof"),  # rows of older releases do not say it, nor the origin
+        origin=_number(data.get("origin", 0)),
         answer=data.get("answer"),
         **{name: data[name] for name in _ALIKE},
     )
@@ -351,3 +366,11 @@ _RULES: Mapping[str, _Rule] = {
     ),
     "violations": (_is_count, "must be a number of violations"),
 }
+_LATER_RULES: Mapping[str, _Rule] = {
+    "proof": (lambda v: v in (None, *PROOFS), f"must be one of {', '.join(PROOFS)}, or null"),
+    "origin": (
+        lambda v: v is not None and not isinstance(v, list) and _is_value(v),
+        "must be a number",
+    ),
+}
+"""Of fields that rows of older releases do not have."""

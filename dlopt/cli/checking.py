@@ -9,10 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
+from dlopt.arithmetic import EXACT, is_exact
 from dlopt.cli.console import Exit, out, print_json
 from dlopt.cli.options import AsJson, Exactly, Floating
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.problems.records import numbers_of
 from dlopt.result import Result
+
+_ROUNDED = (
+    "The plan has floats, and the check is exact: --tolerance 1e-9 allows for their rounding."
+)
 
 
 def check(
@@ -26,7 +32,7 @@ def check(
             "--tolerance",
             metavar="R",
             help="Relative; 0 is exact. By default the result's; of a plan of your own 0, or "
-            "1e-9 where a number is a float.",
+            "1e-9 where a number of the instance is a float.",
         ),
     ] = None,
     certificate: Annotated[
@@ -68,6 +74,9 @@ def check(
             out.print(f"[green]proven[/green]: {_proven(plan)}", soft_wrap=True)
         for line in tables.violations(found):
             out.print(line)
+        floats = solution is not None and not is_exact(numbers_of(solution))
+        if found and used == EXACT and floats:
+            out.print(_ROUNDED, soft_wrap=True)
     raise typer.Exit(Exit.FOUND if found else Exit.DONE)
 
 

@@ -17,6 +17,13 @@ from dlopt.referee import values_of
 from dlopt.registry import Method, problem
 from dlopt.result import Result, Status, Value
 
+_PROOFS = {
+    "exact": "in rational arithmetic",
+    "certificate": "in rational arithmetic, can be written as a file",
+    "solver": "claimed by the solver",
+    "floats": "by a formula, up to rounding",
+}
+
 Named = Sequence[tuple[str, Comparison]]
 """Comparisons, each with what its instance is called."""
 
@@ -30,6 +37,7 @@ def table(named: Named) -> Table:
     made.add_column("method", min_width=max(len(m.name) for m in _all_methods(named)))
     for name in (first.objective, *others, "behind", "bound", "time"):
         made.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
+    made.add_column("proof")
     made.add_column("checked", min_width=12)
     for name, compared in named:
         made.add_row(Text(name, "bold", overflow="fold", no_wrap=False))
@@ -50,6 +58,10 @@ def notes(named: Named) -> Iterator[str]:
         yield "behind: the gap to the optimum in %, (value - optimum) / optimum"
     if "bound" in measures:
         yield "behind bound (*): no optimum is proven, (value - bound) / bound"
+    found = {row.result.proof for _, compared in named for row in compared.rows if row.result}
+    known = [f"{proof} ({what})" for proof, what in _PROOFS.items() if proof in found]
+    if known:
+        yield "proof of the bound: " + ", ".join(known)
     for name, compared in named:
         told = (
             (row.method.name, f"{row.result.status}: {row.result.reason}")
@@ -120,7 +132,7 @@ def to_data(compared: Comparison) -> dict[str, Any]:
 def _cells(compared: Comparison, row: Row, others: Sequence[str]) -> tuple[str, ...]:
     result = row.result
     if result is None:
-        return (row.method.name, *["-"] * (len(others) + 4), f"[red]{_failed(row)}[/red]")
+        return (row.method.name, *["-"] * (len(others) + 5), f"[red]{_failed(row)}[/red]")
     worth: Mapping[str, Value] = {}
     if result.solution is not None:
         worth = values_of(compared.instance, result.solution)
@@ -132,6 +144,7 @@ def _cells(compared: Comparison, row: Row, others: Sequence[str]) -> tuple[str, 
         "-" if row.behind is None else f"{row.behind:.2%}{mark}",
         _shown(result.bound),
         seconds(result.runtime_s),
+        result.proof or "-",
         _checked(result),
     )
 

@@ -25,6 +25,14 @@ MOST_VIOLATIONS = 20
 """Longer lists of violations are cut; JSON has them all."""
 
 
+PROOFS = {
+    "exact": "proven exactly",
+    "certificate": "proven exactly, with certificate",
+    "solver": "claimed by the solver",
+    "floats": "proven up to rounding",
+}
+"""What a table says of the proof of a bound."""
+
 _SIGNS = {"min": ">=", "max": "<="}
 
 
@@ -47,6 +55,8 @@ def headline(result: Result[Any], sense: str, senses: Sequence[str] = ()) -> str
     gap = result.gap
     if gap is not None and not isinstance(gap, tuple):
         parts.append(f"gap {float(gap):.3%}")
+    if result.proof is not None:
+        parts.append(PROOFS[result.proof])
     if result.solution is not None and not result.violations:
         parts.append(f"checked {precision(result.tolerance)}")
     solver = f" ({result.solver} {result.solver_version or ''})".replace(" )", ")")

@@ -57,6 +57,8 @@ ROWS = st.builds(
     value=st.none() | NUMBERS,
     bound=st.none() | NUMBERS,
     plan_class=st.sampled_from([None, "single", "any"]),
+    proof=st.sampled_from([None, "exact", "certificate", "solver", "floats"]),
+    origin=NUMBERS,
     runtime_s=st.none() | st.floats(0, 9),
     tolerance=st.none() | st.floats(0, 1),
     violations=st.integers(0, 9),
@@ -173,6 +175,23 @@ def test_a_field_that_is_wrong_or_missing(field: str, value: object) -> None:
     del data[field]
     with pytest.raises(InvalidInstanceError, match=f"{field}: "):
         row_from_line(json.dumps(data).encode())
+
+
+def test_rows_of_older_releases_say_neither_proof_nor_origin() -> None:
+    data = json.loads(replace(ROW, proof="solver", origin=3).to_line())
+    assert (data["proof"], data["origin"], data["gap"]) == ("solver", 3, "12/17")
+    del data["proof"], data["origin"]
+    assert row_from_line(json.dumps(data).encode()) == ROW
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("proof", "faith"), ("origin", None), ("origin", [1]), ("origin", "x")]
+)
+def test_a_later_field_that_is_wrong(field: str, value: object) -> None:
+    line = json.dumps(json.loads(ROW.to_line()) | {field: value}).encode()
+    with pytest.raises(InvalidInstanceError) as told:
+        row_from_line(line)
+    assert [fault.path for fault in told.value.faults] == [field]
 
 
 def test_infinity_is_no_value() -> None:
