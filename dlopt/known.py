@@ -62,7 +62,7 @@ def contradictions(
     A plan counts if its class lies within that of the best known value, a bound if its class
     holds that class; what is said of k chunks a node is compared with no other such k. That there
     is no plan is taken from the method ``exact`` alone. Exact numbers are compared exactly, others
-    to a relative 1e-6.
+    to a relative 1e-6, dates from the origin of the results on.
 
     Parameters
     ----------
@@ -110,9 +110,10 @@ def _by_plans(
             best, method = value, result.method
     if best is None:
         return None
-    if known.bound is not None and _better(goal, best, known.bound):
+    origin = results[0].origin
+    if known.bound is not None and _better(goal, best, known.bound, origin):
         return Contradiction(known, "plan-beyond-bound", method, best)
-    if known.value is not None and _better(goal, best, known.value):
+    if known.value is not None and _better(goal, best, known.value, origin):
         return Contradiction(known, "better-plan", method, best)
     return None
 
@@ -136,7 +137,7 @@ def _by_proofs(
             continue
         if strictest is None or goal.better(strictest, bound):
             strictest, method = bound, result.method
-    if strictest is None or not _better(goal, known.value, strictest):
+    if strictest is None or not _better(goal, known.value, strictest, results[0].origin):
         return None
     return Contradiction(known, "value-beyond-bound", method, strictest)
 
@@ -148,7 +149,7 @@ def _within(inner: PlanClass | None, outer: PlanClass | None) -> bool:
     return PLAN_CLASSES.index(inner) <= PLAN_CLASSES.index(outer)
 
 
-def _better(goal: Objective, left: Value, right: Value) -> bool:
+def _better(goal: Objective, left: Value, right: Value, origin: Number) -> bool:
     """Tell whether a value is better beyond rounding, level by level."""
     lefts, rights = _levels(left), _levels(right)
     if len(lefts) != len(rights) or not _comparable(right):
@@ -156,7 +157,8 @@ def _better(goal: Objective, left: Value, right: Value) -> bool:
     tolerance = exact(EXACT if is_exact((*lefts, *rights)) else SOLVER)
     senses = goal.senses or (goal.sense,) * len(lefts)
     for one, other, sense in zip(map(exact, lefts), map(exact, rights), senses, strict=True):
-        if abs(one - other) > tolerance * max(abs(one), abs(other)):
+        span = max(abs(one - exact(origin)), abs(other - exact(origin)))
+        if abs(one - other) > tolerance * span:
             return one < other if sense == "min" else one > other
     return False
 

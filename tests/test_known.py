@@ -52,6 +52,16 @@ def test_a_plan_that_is_better_than_value_or_bound() -> None:
     assert told(more, plan(2), goal=MANY) == []
 
 
+def test_dates_count_from_the_origin_of_the_results() -> None:
+    """At 1.7e9 seconds a millionth of the date is half an hour."""
+    late = known(value=1.7e9 + 20.0)
+    assert told(late, plan(1.7e9 + 10.0, origin=1.7e9)) == [("better-plan", "m", 1.7e9 + 10.0)]
+    assert told(late, plan(1.7e9 + 10.0)) == []
+    early = known(value=1.7e9 + 5.0)
+    bound = replace(proof(1.7e9 + 10.0), origin=1.7e9)
+    assert told(early, bound) == [("value-beyond-bound", "p", 1.7e9 + 10.0)]
+
+
 def test_a_value_that_is_better_than_a_proof() -> None:
     assert told(known(value=5), proof(5), plan(7, bound=4)) == []
     assert told(known(value=5), proof(6)) == [("value-beyond-bound", "p", 6)]
