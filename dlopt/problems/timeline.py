@@ -32,7 +32,8 @@ def earliest_plan(
 ) -> Solution:
     """Send the loads to the nodes in the given order, each as early as channel and node allow.
 
-    A node that stands in the order again is sent its next chunk when it has computed the last.
+    A node that stands in the order again is sent its next chunk when it has computed the last. A
+    transmission that takes no time neither waits for the channel nor holds it.
 
     Parameters
     ----------
@@ -54,15 +55,20 @@ def earliest_plan(
     cluster = instance.cluster
     cast = exact if instance.exact and is_exact(loads) else float
     theta_cm, theta_cp = cast(cluster.theta_cm), cast(cluster.theta_cp)
-    channel: Any = None if not_before is None else cast(not_before)
-    chunks = []
+    first: Any = None if not_before is None else cast(not_before)
+    channel, chunks = first, []
     free: dict[int, Any] = {}
     for node, load in zip(nodes, loads, strict=False):
         ready = free[node] if node in free else cast(instance.ready_times[node])
-        start = ready if channel is None or channel < ready else channel
-        channel = start + theta_cm + load * cast(cluster.tau_of(node))
-        free[node] = end = channel + theta_cp + load * cast(cluster.chi_of(node))
-        chunks.append(Chunk(node, load, start, channel, channel, end))
+        tau = cast(cluster.tau_of(node))
+        held = theta_cm > 0 or tau > 0
+        earliest = channel if held else first
+        start = ready if earliest is None or earliest < ready else earliest
+        received = start + theta_cm + load * tau
+        if held:
+            channel = received
+        free[node] = end = received + theta_cp + load * cast(cluster.chi_of(node))
+        chunks.append(Chunk(node, load, start, received, received, end))
     return Solution(tuple(chunks))
 
 

@@ -13,6 +13,11 @@ subject to  sum_i y_ip <= 1,  sum_i y_ip >= sum_i y_i,p+1     positions fill fro
             s_q >= s_p + (theta_cm + theta_cp) y_ip + w_i x_ip - M (2 - y_ip - y_iq)    for p < q
             T >= r_i u_i + sum_p ((theta_cm + theta_cp) y_ip + w_i x_ip)      redundant: node time
             u_i >= y_ip,  sum_i u_i <= m                      at most m nodes
+
+A node whose transmissions take no time (theta_cm = tau_i = 0) needs no position: it computes one
+chunk from its ready time on, whatever the port does, and more of them would gain nothing.
+
+            x_i <= cap_i u_i,  T >= r_i u_i + theta_cp u_i + chi_i x_i,  u_i in {0, 1}
 """
 
 from __future__ import annotations
@@ -65,6 +70,8 @@ class OrderModel:
         self.ready = {i: ready[i] for i in self.nodes}
         self.tau = {i: cast(cluster.tau_of(i)) for i in self.nodes}
         self.unit = {i: self.tau[i] + cast(cluster.chi_of(i)) for i in self.nodes}
+        self.off_port = [i for i in self.nodes if not (self.theta_cm or self.tau[i])]
+        self.nodes = [i for i in self.nodes if i not in set(self.off_port)]
         self.positions = range(min(most, len(self.nodes)) * installments)
         if len(self.nodes) * len(self.positions) > MOST_BINARIES:
             raise NotApplicableError(
@@ -80,6 +87,12 @@ class OrderModel:
         self.start = [self.problem.add_variable(f"s_{p}", lowBound=0) for p in self.positions]
         self.used = {
             i: self.problem.add_variable(f"u_{i}", lowBound=0, upBound=1) for i in self.nodes
+        }
+        self.alone = {
+            i: self.problem.add_variable(f"u_{i}", cat=pulp.LpBinary) for i in self.off_port
+        }
+        self.load_alone = {
+            i: self.problem.add_variable(f"x_{i}", lowBound=0) for i in self.off_port
         }
         self.end = self.problem.add_variable("T", lowBound=0)
 
@@ -112,12 +125,14 @@ class OrderModel:
     def add_loads(self) -> None:
         """Give load to chosen chunks only, no more than fits before `upper`; all of it in sum."""
         for i in self.nodes:
-            room = (self.upper - self.ready[i] - self.overhead) / self.unit[i]
-            most = min(self.total, max(room, 0))
             for p in self.positions:
-                terms = [(most, self.chosen[i, p]), (-1, self.load[i, p])]
+                terms = [(self._room(i), self.chosen[i, p]), (-1, self.load[i, p])]
                 self.problem += linear(terms) >= 0
-        self.problem += linear((1, load) for load in self.load.values()) == self.total
+        for i in self.off_port:
+            terms = [(self._room(i), self.alone[i]), (-1, self.load_alone[i])]
+            self.problem += linear(terms) >= 0
+        loads = (*self.load.values(), *self.load_alone.values())
+        self.problem += linear((1, load) for load in loads) == self.total
 
     def add_ready_times(self) -> None:
         """Let a transmission start when its node is ready."""
@@ -142,6 +157,10 @@ class OrderModel:
             for i in self.nodes:
                 terms += self._time(i, p, -1)
             self.problem += linear(terms) >= 0
+        for i in self.off_port:
+            busy = -(self.ready[i] + self.overhead)
+            terms = [(1, self.end), (busy, self.alone[i]), (-self.unit[i], self.load_alone[i])]
+            self.problem += linear(terms) >= 0
 
     def add_one_chunk_at_a_time(self) -> None:
         """Let a node receive its next chunk when it has computed the one before."""
@@ -164,8 +183,9 @@ class OrderModel:
 
     def add_most_nodes(self) -> None:
         """Use no more nodes than allowed."""
-        if self.most < len(self.nodes):
-            self.problem += linear((1, used) for used in self.used.values()) <= self.most
+        used = (*self.used.values(), *self.alone.values())
+        if self.most < len(used):
+            self.problem += linear((1, one) for one in used) <= self.most
 
     def add_symmetry_breaking(self) -> None:
         """Serve nodes of equal costs in ready order (one chunk each, relabelling loses nothing)."""
@@ -186,7 +206,13 @@ class OrderModel:
         if not outcome.assignment:
             return [], outcome
         chunks = [i for p in self.positions for i in self.nodes if outcome[self.chosen[i, p]] > 0.5]
+        chunks += [i for i in self.off_port if outcome[self.alone[i]] > 0.5]
         return chunks, outcome
+
+    def _room(self, i: int) -> Any:
+        """Return the most load that a chunk of node `i` can have."""
+        room = (self.upper - self.ready[i] - self.overhead) / self.unit[i]
+        return min(self.total, max(room, 0))
 
     def _time(self, i: int, p: int, sign: int) -> list[Term]:
         """Return how long the chunk in position `p` occupies node `i`."""

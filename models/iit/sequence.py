@@ -2,18 +2,20 @@
 
 minimise    T
 subject to  s_p >= r_i(p)                                    the node is ready
-            s_{p+1} >= s_p + theta_cm + tau_i(p) x_p         one port
+            s_q >= s_p + theta_cm + tau_i(p) x_p             one port: q follows p on it
             s_q >= s_p + theta_cm + theta_cp + w_i x_p       the node's next chunk (w = tau + chi)
             T >= s_p + theta_cm + theta_cp + w_i(p) x_p      every result
             sum_p x_p = load,   x >= 0
 
-Every chunk pays its set-up costs, whether or not it gets load.
+Every chunk pays its set-up costs, whether or not it gets load. Transmissions that take no time
+(theta_cm = tau_i = 0) are not on the port: they neither wait for it nor hold it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pulp
@@ -87,9 +89,10 @@ class SequenceModel:
 
     def add_one_port(self) -> None:
         """Let a transmission start when the one before it has ended."""
-        for p in range(len(self.nodes) - 1):
+        on_port = [p for p, tau in enumerate(self.tau) if self.theta_cm > 0 or tau > 0]
+        for p, q in pairwise(on_port):
             sent = [(-1, self.start[p]), (-self.tau[p], self.load[p])]
-            self.problem += linear([(1, self.start[p + 1]), *sent]) >= self.theta_cm
+            self.problem += linear([(1, self.start[q]), *sent]) >= self.theta_cm
 
     def add_one_chunk_at_a_time(self) -> None:
         """Let a node receive its next chunk when it has computed the one before."""
