@@ -1,0 +1,98 @@
+"""Nodes that differ, against brute force that shares no code with the models."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt import check, solve
+from dlopt.arithmetic import exact
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Chunk, Instance, Solution, objective
+from dlopt.problems.timeline import earliest_plan
+from dlopt.registry import methods
+from dlopt.result import Status
+from tests import oracles_iit as oracle
+from tests.strategies import iit
+
+F = Fraction
+
+# One node receives in no time: its plan of completion 8 overlaps nothing on the port.
+NO_TRANSMISSION = Instance(Cluster(2, tau=(0, 1), chi=(1, 1)), (2, 0), load=10)
+PLAN = Solution((Chunk(1, 4, 0, 4, 4, 8), Chunk(0, 6, 2, 2, 2, 8)))
+
+CASES = [
+    (NO_TRANSMISSION, F(8)),
+    (Instance(Cluster(2, (0, 4), (5, 4)), (F(7, 3), 0), load=7), F(896, 39)),
+    (Instance(Cluster(3, (0, 3, 3), (F(10, 7), F(13, 7), 1)), (2, 0, 0), load=6), F(5032, 681)),
+    (Instance(Cluster(3, (0, 0, 2), (1, 2, 3)), (5, 0, 1), load=4), F(92, 17)),
+]
+
+
+def close(left, right):
+    return abs(exact(left) - exact(right)) <= F(1, 10**6) * max(1, abs(exact(right)))
+
+
+@pytest.mark.parametrize(("instance", "least"), CASES)
+def test_a_transmission_of_no_length_does_not_hold_the_port(instance, least):
+    assert oracle.least_completion(instance) == least
+    found = solve(instance)
+    assert found.status is Status.OPTIMAL and found.value == least and close(found.bound, least)
+    met = solve(replace(instance, absolute_deadline=least))
+    assert met.status is Status.OPTIMAL
+    early = solve(replace(instance, absolute_deadline=least * F(9, 10)))
+    assert early.status is Status.INFEASIBLE
+
+
+def test_a_hint_that_overlaps_nothing_is_not_lost():
+    assert check(NO_TRANSMISSION, PLAN) == ()
+    assert objective(NO_TRANSMISSION, PLAN) == 8
+    nodes = [chunk.node for chunk in PLAN.chunks]
+    assert earliest_plan(NO_TRANSMISSION, nodes, [chunk.load for chunk in PLAN.chunks]) == PLAN
+    assert earliest_plan(NO_TRANSMISSION, nodes[::-1], [6, 4]).chunks == PLAN.chunks[::-1]
+    found = solve(NO_TRANSMISSION, "exact", hint=PLAN)
+    assert found.value == 8
+
+
+def test_no_transmission_starts_before_it_may():
+    plan = earliest_plan(NO_TRANSMISSION, [0, 1], [6, 4], not_before=3)
+    assert [chunk.transmission_start for chunk in plan.chunks] == [3, 3]
+
+
+@given(iit(most=3, identical=False))
+def test_the_least_completion_is_that_of_brute_force(instance):
+    best = oracle.least_completion(instance)
+    found = solve(instance)
+    assert found.status is Status.OPTIMAL
+    assert found.value == best and close(found.bound, best)
+    assert exact(solve(instance, "bound-fluid").bound) <= best
+
+
+@given(iit(most=3, identical=False, deadline=True))
+def test_the_fewest_nodes_are_those_of_brute_force(instance):
+    fewest = oracle.fewest_nodes(instance)
+    found = solve(instance, objective="nodes")
+    assert found.value == fewest
+    assert found.status is (Status.INFEASIBLE if fewest is None else Status.OPTIMAL)
+
+
+@given(st.booleans().flatmap(lambda same: iit(most=2, identical=same)))
+def test_two_installments_are_those_of_brute_force(instance):
+    best = oracle.least_completion(instance, installments=2)
+    found = solve(instance, installments=2)
+    assert found.status is Status.OPTIMAL
+    assert found.value == best and close(found.bound, best)
+    assert exact(solve(instance, "bound-fluid").bound) <= best
+
+
+@given(st.booleans().flatmap(lambda same: iit(most=3, identical=same)))
+def test_exact_is_never_behind_another_method(instance):
+    best = solve(instance).value
+    for entry in methods("iit"):
+        if entry.claim == "literal-unsound" or entry.kind == "bound":
+            continue
+        if entry.reason_against(instance, "completion") is None:
+            found = solve(instance, entry.name, objective="completion")
+            assert found.value is None or found.value >= best, entry.name
