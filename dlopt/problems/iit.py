@@ -39,6 +39,7 @@ KINDS = (
     "negative-load",
     "load-not-conserved",
     "deadline",
+    "earlier-than-possible",
 )
 """The kinds of violation that `violations` tells apart."""
 
@@ -170,6 +171,18 @@ def objective(instance: Instance, solution: Solution, name: str = "completion") 
     raise NotApplicableError(f"iit has no objective {name!r}: {', '.join(OBJECTIVES)}")
 
 
+def origin(instance: Instance, name: str) -> Number:
+    """Return the instant that an objective counts from if it is a date, else 0.
+
+    Examples
+    --------
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), (9, 7), load=1)
+    >>> origin(instance, "completion"), origin(instance, "nodes")
+    (7, 0)
+    """
+    return min(instance.ready_times) if name == "completion" else 0
+
+
 def violations(
     instance: Instance, solution: Solution, tolerance: float = 0
 ) -> tuple[Violation, ...]:
@@ -184,6 +197,10 @@ def violations(
         span, the time after the first ready time in which one node alone could do it all. The
         span is a matter of the instance; neither a plan nor the epoch of its clock can stretch
         it. If the tolerance is not 0, times may also be off by 64 units in the last place.
+        What is allowed does not add up: no chunk may be done earlier, by more than one tolerance,
+        than in the *exact timeline* of the plan, in which loads are scaled to sum up exactly and
+        all chunks follow one another as in the plan, with their exact durations, each as early as
+        channel and node allow. This is looked at where nothing else is wrong.
 
     Returns
     -------
@@ -215,6 +232,15 @@ class _Rules:
     def broken(self) -> Iterator[Violation]:
         late = exact(self.tolerance) * self._span() if self.tolerance else Fraction(0)
         off = exact(self.tolerance) * exact(self.instance.load)
+        sound = True
+        for violation in self._one_by_one(late, off):
+            sound = False
+            yield violation
+        if sound and self.tolerance:
+            yield from self._timeline(late)
+
+    def _one_by_one(self, late: Fraction, off: Fraction) -> Iterator[Violation]:
+        """Yield what breaks a rule by itself, each by more than what is allowed."""
         yield from self._channel(late)
         yield from self._nodes(late)
         for chunk in self.chunks:
@@ -279,6 +305,32 @@ class _Rules:
         if deadline is not None and done - exact(deadline) > late:
             yield Violation("deadline", node, exact(deadline), done, done - exact(deadline))
 
+    def _timeline(self, late: Fraction) -> Iterator[Violation]:
+        """Yield the chunks that are done earlier than their exact durations allow in this order."""
+        cluster = self.instance.cluster
+        planned = sum((max(exact(chunk.load), Fraction(0)) for chunk in self.chunks), Fraction(0))
+        scale = exact(self.instance.load) / planned if planned else Fraction(0)
+        channel: Fraction | None = None
+        free: dict[int, Fraction] = {}
+        for chunk in sorted(self.chunks, key=_sequence):
+            node, load = chunk.node, max(exact(chunk.load), Fraction(0)) * scale
+            send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(node))
+            compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(node))
+            start = free.get(node, exact(self.instance.ready_times[node]))
+            if send:
+                start = start if channel is None else max(start, channel)
+                channel = start + send
+            free[node] = done = start + send + compute
+            early = done - exact(chunk.computation_end)
+            if early > late + self._resolution(done):
+                yield Violation(
+                    "earlier-than-possible",
+                    f"node {node}",
+                    exact(chunk.computation_end),
+                    done,
+                    early,
+                )
+
     def _load(self, off: Fraction) -> Iterator[Violation]:
         planned = sum((exact(chunk.load) for chunk in self.chunks), Fraction(0))
         missing = exact(self.instance.load) - planned
@@ -291,3 +343,12 @@ class _Rules:
         for shared in overlaps((exact(start), exact(end)) for start, end in intervals):
             if shared.amount > late + self._resolution(exact(shared.end)):
                 yield shared
+
+
+def _sequence(chunk: Chunk) -> tuple[Fraction, ...]:
+    """Return the place of a chunk in the order of transmissions that a plan states."""
+    return (
+        exact(chunk.transmission_start),
+        exact(chunk.transmission_end),
+        exact(chunk.computation_end),
+    )

@@ -139,6 +139,7 @@ def bound_fluid(
         plan_class="any",
         solver=outcome.solver,
         solver_version=outcome.version,
+        proof=None if bound is None else "exact" if outcome.proven else "solver",
     )
 
 

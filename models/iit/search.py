@@ -9,7 +9,7 @@ from typing import Any
 from dlopt.arithmetic import SOLVER, exact, shown
 from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import Outcome
-from dlopt.errors import SolverError
+from dlopt.models.iit.fluid import least_completion
 from dlopt.models.iit.incumbent import filled
 from dlopt.models.iit.order import OrderModel
 from dlopt.models.iit.prefix import Prefixes, PrefixModel
@@ -17,7 +17,7 @@ from dlopt.models.iit.scaling import Scaled
 from dlopt.models.iit.sequence import SequenceModel, Timed
 from dlopt.problems.iit import Solution
 from dlopt.problems.timeline import earliest_plan, last_result
-from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
+from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
 Answer = Result[Solution]
 
@@ -46,12 +46,14 @@ class Search:
         self.prefixes = Prefixes(self.instance, limits, solver, seed)
         self.plan = scaled.plan_forth(hint) if _in_class(hint, installments) else None
         self.upper: Any = last_result(self._alone() if self.plan is None else self.plan)
-        self.outcome: Outcome | None = None
+        self.refuted = False
+        self.proven = True
         self.plan_class: PlanClass = "single" if installments == 1 else "k"
 
     def completion(self) -> Answer:
         """Return the plan of least completion."""
         timed = self._least(self.instance.cluster.nodes)
+        self.proven = timed.outcome.proven
         if self._late(timed.completion):
             return self._infeasible("completion", timed)
         plan, outcome = _planned(timed), timed.outcome
@@ -61,6 +63,7 @@ class Search:
         """Return the plan of fewest nodes that meets the deadline; it ends as early as it can."""
         everyone = self._least(self.instance.cluster.nodes)
         if self._late(everyone.completion):
+            self.proven = everyone.outcome.proven
             return self._infeasible("nodes", everyone)
         plan, outcome = _planned(everyone), everyone.outcome
         low, high = 1, _nodes(plan)
@@ -72,6 +75,7 @@ class Search:
                 high = _nodes(plan)
             elif timed.bound is not None and self._late(timed.bound):
                 low = middle + 1
+                self.proven = self.proven and timed.outcome.proven
             else:
                 return self._limited("nodes", plan, low)
         return self._answer("nodes", plan, _nodes(plan), low, outcome)
@@ -112,11 +116,17 @@ class Search:
             plan, completion = known, end
         bound = outcome.bound
         if bound is not None and bound > completion:
-            if exact(bound) - exact(completion) > 4 * exact(_SLACK):
-                text = f"{outcome.solver} proves that no plan ends before {bound}; one does"
-                raise SolverError(text)
+            if exact(bound) - exact(completion) > 4 * exact(_SLACK):  # more than rounding
+                return self._bounded_by_flow(plan, completion)
             bound = completion
         return Timed(plan, completion, bound, None, outcome)
+
+    def _bounded_by_flow(self, plan: Solution, completion: Any) -> Timed:
+        """Return a plan that refutes the solver's bound, with the bound of every plan instead."""
+        self.refuted = True
+        flow = least_completion(self.instance, self.budget.left(), self.solver, self.seed)
+        bound = None if flow.bound is None else min(flow.bound, completion)
+        return Timed(plan, completion, bound, None, flow)
 
     def _slack(self, most: int) -> Any:
         """Return a completion time that `most` nodes attain, a little relaxed for the solver."""
@@ -163,12 +173,26 @@ class Search:
             objective=objective,
             value=value,
             bound=bound,
-            reason=None if close else "stopped with a gap between value and bound",
+            reason=None if close else self._open(),
             method="exact",
             plan_class=self.plan_class,
             solver=outcome.solver,
             solver_version=outcome.version,
+            proof=None if bound is None else self._proof(),
         )
+
+    def _open(self) -> str:
+        """Return why value and bound have not met."""
+        if self.refuted:
+            text = (
+                "is refuted by a plan that was found; every plan takes as long as loads that flow"
+            )
+            return f"the bound of {self.solver} {text}"
+        return "stopped with a gap between value and bound"
+
+    def _proof(self) -> Proof:
+        """Return on whose word the bound stands."""
+        return "exact" if self.proven else "solver"
 
     def _limited(self, objective: str, plan: Solution | None, bound: Any) -> Answer:
         if plan is not None and self._late(last_result(plan)):
@@ -186,6 +210,7 @@ class Search:
             method="exact",
             plan_class=self.plan_class,
             solver=self.solver,
+            proof=None if bound is None else self._proof(),
         )
 
     def _undecided(self, objective: str, timed: Timed) -> Answer:
@@ -214,6 +239,7 @@ class Search:
             plan_class=self.plan_class,
             solver=timed.outcome.solver,
             solver_version=timed.outcome.version,
+            proof=self._proof(),
         )
 
 

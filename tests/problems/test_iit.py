@@ -92,7 +92,7 @@ def test_objectives() -> None:
         (Chunk(2, 1, 0, 1, 1, 0.1), Chunk(0, 1, 1, 2, 2, F(1, 20)), Chunk(2, 1, 0, 0, 0, 0))
     )
     completion = iit.objective(SMALLEST, plan, "completion")
-    assert completion == F(0.1)
+    assert completion == F(1, 10)
     assert type(completion) is F
     assert iit.objective(SMALLEST, plan, "nodes") == 2
     assert iit.default_objective(SMALLEST) == "completion"

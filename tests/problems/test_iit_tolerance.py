@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dlopt.arithmetic import exact
 from dlopt.problems import iit, records
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
@@ -149,8 +150,9 @@ def test_the_span_of_different_nodes_is_that_of_the_best_alone() -> None:
 
 def test_floats_may_be_off_by_units_in_the_last_place() -> None:
     """At 1.7e9 a float is 2.4e-7 wide, more than 1e-9 of a second."""
-    instance = Instance(Cluster(1, tau=0.3, chi=0.4), (EPOCH,), load=1.0)
-    chunk = Chunk(0, 1.0, EPOCH, EPOCH + 0.3, EPOCH + 0.3, EPOCH + 0.7)
+    third = 1 / 3
+    instance = Instance(Cluster(1, tau=third, chi=0.4), (EPOCH,), load=1.0)
+    chunk = Chunk(0, 1.0, EPOCH, EPOCH + third, EPOCH + third, EPOCH + third + 0.4)
     assert iit.violations(instance, Solution((chunk,)), 1e-9) == ()
     assert iit.violations(instance, Solution((chunk,))) != ()
     late = replace(chunk, computation_end=EPOCH + 0.7001)
@@ -208,22 +210,22 @@ def test_floats_break_what_the_rationals_that_they_are_break(
     instance = replace(instance, ready_times=ready, absolute_deadline=until)
     rounded, plan = records.floating(instance), records.floating(Solution(chunks))
     twin, twin_plan = rational(rounded), rational(plan)
-    assert rounded == twin
+    assert records.floating(twin) == rounded
     found = iit.violations(rounded, plan, tolerance)
-    assert found == iit.violations(twin, twin_plan, F(tolerance))
+    assert found == iit.violations(twin, twin_plan, exact(tolerance))
     for v in found:
         if v.kind != "unknown-node":  # its amount is the load as it was given
             assert {type(number) for number in (v.amount, v.start, v.end)} <= {F, type(None)}
 
 
 def rational(value: Any) -> Any:
-    """Return a record with all its floats as the rationals that they are."""
+    """Return a record with all its floats as the decimals that they print."""
     if isinstance(value, records.Record):
         names = [field.name for field in fields(value) if field.name not in HEADER_FIELDS]
         return replace(value, **{name: rational(getattr(value, name)) for name in names})
     if isinstance(value, tuple):
         return tuple(map(rational, value))
-    return F(value) if isinstance(value, float) else value
+    return exact(value) if isinstance(value, float) else value
 
 
 @pytest.mark.parametrize(
@@ -233,8 +235,8 @@ def test_tolerances_are_decided_as_the_rationals_that_they_are(
     tolerance: float, size: float
 ) -> None:
     """Slack is a product of two floats, not that product as a float, and 64 last places."""
-    lost, more = F(tolerance) * F(size), 1 + F(1, 10**20)
-    most = lost + F(size) / 2**46
+    lost, more = exact(tolerance) * exact(size), 1 + F(1, 10**20)
+    most = lost + exact(size) / 2**46
     instance = Instance(Cluster(1, tau=1, chi=0), (0,), load=size)
 
     def kinds(plan: Solution) -> list[str]:
@@ -244,7 +246,7 @@ def test_tolerances_are_decided_as_the_rationals_that_they_are(
         return Solution((Chunk(0, size, off, size, size, size),))
 
     def loads(off: Fraction) -> Solution:
-        load = F(size) - off
+        load = exact(size) - off
         return Solution((Chunk(0, load, 0, load, load, load), Chunk(0, 0, size, size, size, size)))
 
     assert kinds(ends(most)) == []

@@ -1,13 +1,13 @@
 """The plan that models start from: a plan, never better than the optimum, and close to it."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dlopt.backends.pulp import Outcome
-from dlopt.errors import SolverError
 from dlopt.heuristics.iit.methods import edf_iit_2
 from dlopt.models.iit import order, prefix
 from dlopt.models.iit.incumbent import filled
@@ -100,10 +100,14 @@ def test_fewest_nodes_keep_the_incumbent_that_meets_the_deadline(formulation, mo
 
 
 @MILPS
-def test_a_bound_beyond_the_incumbent_is_a_solver_error(formulation, monkeypatch):
+def test_a_bound_that_a_plan_refutes_is_not_used(formulation, monkeypatch):
+    """What flows in infinitesimal chunks bounds the plan instead."""
     says(monkeypatch, Status.INFEASIBLE, 1e6)
-    with pytest.raises(SolverError, match="one does"):
-        exact_plan(THREE, formulation=formulation)
+    found = exact_plan(THREE, formulation=formulation)
+    assert found.status is Status.FEASIBLE
+    assert float(found.value) == pytest.approx(39 / 8, rel=1e-9)
+    assert (found.bound, found.proof) == (Fraction(14, 3), "exact")
+    assert "the bound of HiGHS is refuted by a plan" in found.reason
 
 
 @MILPS
