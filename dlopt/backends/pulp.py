@@ -17,6 +17,7 @@ import pulp
 
 from dlopt.arithmetic import Number
 from dlopt.backends import rational
+from dlopt.backends.output import solver_output_to_stderr
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.result import Limits, Status
 
@@ -150,7 +151,8 @@ def _highs(
     )
     if not command.available():
         raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
-    with contextlib.suppress(KeyError):  # PuLP has no word for a node limit; HiGHS says it below
+    # PuLP has no word for a node limit; HiGHS says it below.
+    with contextlib.suppress(KeyError), solver_output_to_stderr():
         _run(problem, command)
     model = problem.solverModel
     said, info = model.getModelStatus(), model.getInfo()

@@ -117,7 +117,7 @@ class Search:
         bound = outcome.bound
         if bound is not None and bound > completion:
             if exact(bound) - exact(completion) > 4 * exact(_SLACK):  # more than rounding
-                return self._bounded_by_flow(plan, completion)
+                return self._bounded_by_flow(plan or known, completion)
             bound = completion
         return Timed(plan, completion, bound, None, outcome)
 
@@ -164,9 +164,8 @@ class Search:
     def _answer(
         self, objective: str, plan: Solution, value: Any, bound: Any, outcome: Outcome
     ) -> Answer:
-        close = bound is not None and abs(exact(value) - exact(bound)) <= exact(SOLVER) * exact(
-            value
-        )
+        off = None if bound is None else abs(exact(value) - exact(bound))
+        close = off is not None and not self.refuted and off <= exact(SOLVER) * exact(value)
         return Result(
             Status.OPTIMAL if close else Status.FEASIBLE,
             solution=plan,
