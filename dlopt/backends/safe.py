@@ -147,9 +147,13 @@ class SafeProgram:
         total = 0
         for r, multiplier in multipliers.terms:
             _, terms, low, high = self.rows[r]
+            if not multiplier:
+                continue
             side = low if multiplier > 0 else high
+            if side is None:
+                raise ValueError("a multiplier leans on a side that its row does not have")
             weight = self.cost_scale * multiplier
-            total += weight * (0 if side is None else side)
+            total += weight * side
             for j, a in terms:
                 reduced[j] -= weight * a
         value = Fraction(total)

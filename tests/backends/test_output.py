@@ -20,7 +20,7 @@ def test_what_c_code_prints_goes_to_standard_error(capfd: pytest.CaptureFixture[
     say(b"before")
     with solver_output_to_stderr():
         say(b"within")
-        print("Python")
+        sys.stdout.write("Python\n")
         sys.stdout.flush()
     say(b"after")
     written = capfd.readouterr()
