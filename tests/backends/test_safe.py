@@ -12,9 +12,10 @@ from tests.oracles_admission import maximum
 
 F = Fraction
 UNIT = (F(0), F(1))
+ONES = (F(1), F(1))
 
 
-def program(row, low, high, costs=(F(1), F(1))):
+def program(row, low, high, costs=ONES):
     """Return ``min costs.x`` over the unit square with one row, as it is and to be bounded."""
     terms = tuple((j, F(a)) for j, a in enumerate(row) if a)
     return SafeProgram(LinearProgram(2, costs, (terms,), ((low, high),), (UNIT, UNIT)))
