@@ -14,6 +14,7 @@ nodes the sum is concave in `xi`, hence Newton's method from the left takes fini
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -116,7 +117,11 @@ def n_min(
 
 
 def minimum_completion(
-    cluster: Cluster, ready: Sequence[Number], load: Number, most: int | None = None
+    cluster: Cluster,
+    ready: Sequence[Number],
+    load: Number,
+    most: int | None = None,
+    stop: float | None = None,
 ) -> tuple[Any, list[Any]]:
     """Return the least completion time of a load, and the loads that attain it.
 
@@ -129,6 +134,14 @@ def minimum_completion(
     load : Number
     most : int, optional
         Use this many nodes at the most.
+    stop : float, optional
+        Instant of the monotonic clock at which to give up: in exact numbers, digits grow with the
+        number of nodes.
+
+    Raises
+    ------
+    TimeoutError
+        At that instant.
 
     Returns
     -------
@@ -150,7 +163,7 @@ def minimum_completion(
     """
     cast = field((*ready, load, *_costs(cluster)))
     origin = cast(ready[0])
-    form = _Form(Costs.of(cluster, cast), [r - origin for r in ready[:most]], [cast(0)])
+    form = _Form(Costs.of(cluster, cast), [r - origin for r in ready[:most]], [cast(0)], stop)
     work = cast(load) * (form.costs.tau + form.costs.chi)
     least = form.least(work)
     used = form.prefix(work, least)
@@ -166,6 +179,12 @@ class _Form:
     ready: list[Any]
     needed: list[Any]
     """What ``X_{n-k}`` must be, at least, for ``X_n`` not to be negative, for k = 0, 1, ..."""
+    stop: float | None = None
+
+    def keep_time(self) -> None:
+        """Raise `TimeoutError` if the time is up."""
+        if self.stop is not None and time.monotonic() > self.stop:
+            raise TimeoutError
 
     def least(self, work: Any) -> Any:
         """Return a completion that is not too late: the channel is taken to be free at all times.
@@ -234,7 +253,11 @@ class _Form:
             factor = load / total
             return [share * factor for share in shares]
         unit = self.costs.tau + self.costs.chi
-        return [share / unit for share in shares]
+        loads = []
+        for share in shares:
+            self.keep_time()
+            loads.append(share / unit)
+        return loads
 
     def _shares(self, xi: Any, used: int) -> tuple[list[Any], list[int]]:
         """Return the ``X_i`` at `xi`, and the nodes that lead a block; the first always does."""
@@ -243,6 +266,7 @@ class _Form:
         share = end - self.ready[0]
         shares, leaders = [share], [0]
         for ready in self.ready[1:used]:
+            self.keep_time()
             share = beta * share - theta
             free = end - ready
             if free < share:
@@ -257,6 +281,7 @@ class _Form:
         end = xi - theta - self.costs.theta_cp
         total = share = end - self.ready[0]
         for ready in self.ready[1:used]:
+            self.keep_time()
             share = beta * share - theta
             free = end - ready
             if free < share:
@@ -276,6 +301,7 @@ class _Form:
         overhead = theta + self.costs.theta_cp
         top, bottom = work, work * 0
         for leader, following in pairwise((*leaders, used)):
+            self.keep_time()
             if following == leader + 1:
                 top += self.ready[leader] + overhead
                 bottom += 1
@@ -295,6 +321,7 @@ class _Form:
         if theta == 0:
             return self.ready[n - 1] + overhead
         while len(self.needed) < n:
+            self.keep_time()
             self.needed.append((self.needed[-1] + theta) / self.costs.beta)
         return max(map(add, self.ready[:n], self.needed[n - 1 :: -1])) + overhead
 

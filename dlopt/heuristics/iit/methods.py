@@ -200,13 +200,16 @@ def edf_iit_2(
         With identical nodes.
     objective : {"completion", "nodes"}
         Under ``nodes`` the fewest nodes that meet the deadline end as early as they can.
-    limits, hint, seed
+    limits : Limits, optional
+        Of exact instances, the time: digits of their fractions grow with the number of nodes.
+    hint, seed
         Not used.
 
     Returns
     -------
     Result
-        ``OPTIMAL``, or ``INFEASIBLE`` with the load that can be done by the deadline.
+        ``OPTIMAL``, or ``INFEASIBLE`` with the load that can be done by the deadline; ``LIMIT`` if
+        the time is up.
 
     Notes
     -----
@@ -223,12 +226,20 @@ def edf_iit_2(
     """
     order, ready = by_ready_time(instance)
     cluster, deadline = instance.cluster, instance.absolute_deadline
+    timed = instance.exact and limits.time_s is not None
+    stop = time.monotonic() + (limits.time_s or 0) if timed else None
 
     def plan(most: int) -> Solution:
-        _, loads = closed_form.minimum_completion(cluster, ready, instance.load, most)
+        _, loads = closed_form.minimum_completion(cluster, ready, instance.load, most, stop)
         return earliest_plan(instance, order, loads)
 
-    best = plan(len(ready))
+    try:
+        best = plan(len(ready))
+    except TimeoutError:
+        text = "fractions of so many nodes have too many digits for the time limit"
+        return Result(
+            Status.LIMIT, reason=f"{text}; floats are faster (--float-numbers)", plan_class="single"
+        )
     if deadline is not None and not _meets(instance, best):
         done = sum(closed_form.most_load(cluster, ready, deadline))
         reason = f"at most {shown(done)} of load {shown(instance.load)} can be done by then"

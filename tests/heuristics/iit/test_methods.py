@@ -196,3 +196,12 @@ def test_exact_answers_of_a_thousand_nodes():
         instance.cluster, tuple(float(r) for r in instance.ready_times), float(instance.load)
     )
     assert math.isclose(edf_iit_2(floating).value, found.value, rel_tol=1e-12)
+
+
+def test_exact_numbers_keep_the_time_limit() -> None:
+    """Digits grow with the number of nodes: 3,000 of them would take minutes."""
+    many = Instance(Cluster(3000, tau=1, chi=1000), tuple(range(3000)), load=9 * 10**5)
+    found = edf_iit_2(many, limits=Limits(time_s=0.01))
+    assert found.status is Status.LIMIT and "--float-numbers" in (found.reason or "")
+    few = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
+    assert edf_iit_2(few, limits=Limits(time_s=60)).value == Fraction(39, 8)
