@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dlopt.arithmetic import FLOATING, Number, exact, is_exact
+from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact, is_exact
 from dlopt.problems.iit import Chunk, Instance, Solution
 
 
@@ -85,6 +85,20 @@ def slack(instance: Instance) -> Any:
     if instance.exact:
         return 0
     return FLOATING / 2 * span(instance) + abs(float(instance.absolute_deadline or 0)) * 2.0**-47
+
+
+def surely_missed(instance: Instance, completion: Number) -> bool:
+    """Tell whether a least completion proves that every plan misses the instance's deadline.
+
+    In floats, by more than twice what `dlopt.problems.iit.violations` allows a formula: once
+    against the deadline, and once against the exact timeline.
+    """
+    deadline = exact(instance.absolute_deadline or 0)
+    missed = exact(completion) - deadline
+    if instance.exact:
+        return missed > 0
+    spare = 4 * FLOATING * span(instance)
+    return missed > exact(spare) + 4 * ROUNDING * deadline
 
 
 def span(instance: Instance) -> float:

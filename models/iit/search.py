@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from dlopt.arithmetic import SOLVER, exact, shown
+from dlopt.arithmetic import ROUNDING, SOLVER, exact, shown
 from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import Outcome
 from dlopt.models.iit.fluid import least_completion
@@ -73,7 +73,7 @@ class Search:
             if not self._late(timed.completion):
                 plan, outcome = _planned(timed), timed.outcome
                 high = _nodes(plan)
-            elif timed.bound is not None and self._late(timed.bound):
+            elif self._surely_late(timed.bound):
                 low = middle + 1
                 self.proven = self.proven and timed.outcome.proven
             else:
@@ -153,13 +153,25 @@ class Search:
             return [min(range(cluster.nodes), key=self.instance.ready_times.__getitem__)]
         return list(range(cluster.nodes))
 
-    def _late(self, completion: Any) -> bool:
+    def _late(self, completion: Any, roundings: float = 0.5) -> bool:
+        """Tell whether a plan that ends then misses the deadline; in floats, beyond rounding.
+
+        `roundings` says how often an instant of the original may be off for being a float.
+        """
         deadline = self.instance.absolute_deadline
         if deadline is None:
             return False
         if self.instance.exact and not isinstance(completion, float):
             return bool(completion > deadline)
-        return bool(completion > deadline + _SLACK)
+        spare = exact(_SLACK)
+        if not self.instance.exact:
+            given = exact(self.scaled.original.absolute_deadline or 0)
+            spare += exact(roundings) * ROUNDING * given / self.scaled.time
+        return exact(completion) - exact(deadline) > spare
+
+    def _surely_late(self, bound: Any) -> bool:
+        """Tell whether a bound proves that every plan that the check accepts is late."""
+        return bound is not None and self._late(bound, roundings=4)
 
     def _answer(
         self, objective: str, plan: Solution, value: Any, bound: Any, outcome: Outcome
@@ -205,7 +217,7 @@ class Search:
             objective=objective,
             value=value,
             bound=bound,
-            reason="a limit was reached before the optimum was proven",
+            reason=self._unproven(),
             method="exact",
             plan_class=self.plan_class,
             solver=self.solver,
@@ -214,16 +226,21 @@ class Search:
 
     def _undecided(self, objective: str, timed: Timed) -> Answer:
         """Report a deadline between bound and value: neither met nor proven to be missed."""
-        bound = timed.bound if objective == "completion" else None
-        if self.limits != replace(NO_LIMITS, threads=self.limits.threads):
-            return self._limited(objective, None, bound)
-        answer = self._limited(objective, None, bound)
-        text = "the deadline is closer to the least completion than the solver can tell"
-        return replace(answer, status=Status.UNKNOWN, reason=text)
+        answer = self._limited(objective, None, timed.bound if objective == "completion" else None)
+        return answer if self._limits_apply() else replace(answer, status=Status.UNKNOWN)
+
+    def _unproven(self) -> str:
+        """Return why a deadline is neither met nor proven to be missed."""
+        if self._limits_apply():
+            return "a limit was reached before the optimum was proven"
+        return "the deadline is closer to a least completion than the solver, or a float, can tell"
+
+    def _limits_apply(self) -> bool:
+        return self.limits != replace(NO_LIMITS, threads=self.limits.threads)
 
     def _infeasible(self, objective: str, timed: Timed) -> Answer:
         """Report a deadline that even the least completion misses, if that is proven."""
-        if timed.bound is None or not self._late(timed.bound):
+        if not self._surely_late(timed.bound):
             return self._undecided(objective, timed)
         least = self.scaled.instant_back(timed.completion)
         reason = f"the least completion is {shown(least)}"

@@ -21,6 +21,7 @@ from dlopt.problems.timeline import (
     last_result,
     number_field,
     slack,
+    surely_missed,
 )
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
@@ -241,6 +242,8 @@ def edf_iit_2(
             Status.LIMIT, reason=f"{text}; floats are faster (--float-numbers)", plan_class="single"
         )
     if deadline is not None and not _meets(instance, best):
+        if not surely_missed(instance, last_result(best)):
+            return _nothing("edf-iit-2", "the deadline is missed by no more than rounding")
         done = sum(closed_form.most_load(cluster, ready, deadline))
         reason = f"at most {shown(done)} of load {shown(instance.load)} can be done by then"
         return Result(Status.INFEASIBLE, reason=reason, plan_class="single")
@@ -250,6 +253,9 @@ def edf_iit_2(
         best = plan(n)
         while not instance.exact and n > 1 and _meets(instance, fewer := plan(n - 1)):
             n, best = n - 1, fewer  # rounding has cost the guess a node
+        if n > 1 and not instance.exact and not surely_missed(instance, last_result(fewer)):
+            text = "with fewer nodes the deadline is missed by no more than rounding"
+            return _answer("edf-iit-2", instance, best, objective, reason=text)
     return _answer("edf-iit-2", instance, best, objective, optimal=True)
 
 

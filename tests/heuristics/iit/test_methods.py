@@ -198,6 +198,25 @@ def test_exact_answers_of_a_thousand_nodes():
     assert math.isclose(edf_iit_2(floating).value, found.value, rel_tol=1e-12)
 
 
+def at_the_epoch(late: float) -> Instance:
+    """Two nodes are done at 4 seconds, one at 6, after an instant at which a float is 2.4e-7 s."""
+    start = 1.7e9
+    cluster = Cluster(2, tau=1.0, chi=1.0)
+    return Instance(cluster, (start, start), load=3.0, absolute_deadline=start + late)
+
+
+def test_a_deadline_that_is_missed_by_rounding_alone_is_left_open() -> None:
+    """The check allows an instant 1.5e-5 s, twice: what lies between is neither met nor proven."""
+    statuses = [edf_iit_2(at_the_epoch(4 - off)).status for off in (1e-6, 3e-5, 2e-4)]
+    assert statuses == [Status.OPTIMAL, Status.UNKNOWN, Status.INFEASIBLE]
+    fewest = [edf_iit_2(at_the_epoch(6 - off), objective="nodes") for off in (1e-6, 3e-5, 2e-4)]
+    assert [(found.status, found.value, found.bound) for found in fewest] == [
+        (Status.OPTIMAL, 1, 1),
+        (Status.FEASIBLE, 2, None),
+        (Status.OPTIMAL, 2, 2),
+    ]
+
+
 def test_exact_numbers_keep_the_time_limit() -> None:
     """Digits grow with the number of nodes: 3,000 of them would take minutes."""
     many = Instance(Cluster(3000, tau=1, chi=1000), tuple(range(3000)), load=9 * 10**5)

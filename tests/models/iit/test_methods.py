@@ -250,3 +250,16 @@ def test_no_plan_is_no_plan_in_any_unit():
     scaled = Scaled.of(THREE)
     assert scaled.plan_forth(None) is None
     assert scaled.plan_back(None) is None
+
+
+def test_a_deadline_that_is_missed_by_rounding_alone_is_left_open():
+    """At 1.7e9 seconds the check allows an instant 1.5e-5 s, and as much against its timeline."""
+    start = 1.7e9
+    free = Instance(Cluster(2, tau=1.0, chi=1.0), (start, start), load=3.0)
+    found = [exact_plan(replace(free, absolute_deadline=start + 4 - off)) for off in (3e-5, 2e-4)]
+    assert [one.status for one in found] == [Status.UNKNOWN, Status.INFEASIBLE]
+    assert "or a float, can tell" in found[0].reason
+    tight = replace(free, absolute_deadline=start + 6 - 3e-5)
+    fewest = exact_plan(tight, objective="nodes")
+    assert (fewest.status, fewest.value, fewest.bound) == (Status.FEASIBLE, 2, 1)
+    assert "or a float, can tell" in fewest.reason

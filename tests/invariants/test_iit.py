@@ -1,0 +1,169 @@
+"""No plan that `check` accepts is better than a bound, and none exists where `solve` says so.
+
+Instances mix integers, fractions, decimals and floats, near 0, at 1e12 and at POSIX time. An
+adversary pushes plans to the tolerance: earlier, shorter, all at once.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt import DloptError, Status, check, solve
+from dlopt.arithmetic import exact
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Chunk, Instance, Solution, objective, origin
+from dlopt.problems.records import floating
+from dlopt.problems.timeline import earliest_plan
+from dlopt.registry import methods
+from dlopt.result import PLAN_CLASSES
+
+F = Fraction
+EPOCHS = (0, 0, 10**12, 1_700_000_000)
+TIMES = ("transmission_start", "transmission_end", "computation_start", "computation_end")
+
+
+@st.composite
+def numbers(draw, least=0, most=12):
+    """Return an integer, a fraction, a short decimal or any float."""
+    value = F(draw(st.integers(least * 12, most * 12)), draw(st.sampled_from([12, 12, 60, 84])))
+    kind = draw(st.sampled_from(["integer", "fraction", "decimal", "float"]))
+    if kind == "integer":
+        return max(round(value), least)
+    if kind == "decimal":
+        return max(round(float(value), 2), least)
+    return value if kind == "fraction" else float(value)
+
+
+@st.composite
+def mixed(draw, deadline=False):
+    """Return an instance in mixed numbers; now and then it is all of one kind."""
+    nodes, identical = draw(st.integers(1, 3)), draw(st.booleans())
+    costs = numbers(0, 4)
+    pairs = st.tuples(costs, costs).filter(lambda pair: pair[0] + pair[1] > 0)
+    drawn = [draw(pairs)] * nodes if identical else [draw(pairs) for _ in range(nodes)]
+    tau, chi = zip(*drawn, strict=True)
+    setup = st.sampled_from([0, 0, 0, 1, F(1, 3), 0.1])
+    if identical:
+        cluster = Cluster(nodes, tau[0], chi[0], draw(setup), draw(setup))
+    else:
+        cluster = Cluster(nodes, tau, chi, draw(setup), draw(setup))
+    epoch = draw(st.sampled_from(EPOCHS))
+    ready = tuple(epoch + draw(numbers(0, 6)) for _ in range(nodes))
+    load = draw(numbers(1, 10))
+    until = None
+    if deadline:
+        best = solve(Instance(cluster, ready, load), "exact").value
+        span = exact(best) - exact(min(ready))
+        factor = draw(st.sampled_from([F(1), F(1), F(1, 2), F(3, 2), 1 - F(1, 10**10)]))
+        until = exact(min(ready)) + span * factor
+        until = draw(st.sampled_from([until, float(until)]))
+        until = until if exact(until) > exact(min(ready)) else None
+    instance = Instance(cluster, ready, load, absolute_deadline=until)
+    return floating(instance) if draw(st.integers(0, 3)) == 0 else instance
+
+
+def plans_of(instance, goal):
+    """Return the plans of all methods that have one."""
+    found = []
+    for entry in methods("iit"):
+        if entry.kind == "bound" or entry.claim == "literal-unsound":
+            continue
+        if entry.reason_against(instance, goal) is None:
+            solution = solve(instance, entry.name, objective=goal).solution
+            if solution is not None:
+                found.append(solution)
+    return found
+
+
+@st.composite
+def pushed(draw, instance, plan):
+    """Return a plan pushed towards what the check allows, or beyond."""
+    first = exact(min(instance.ready_times))
+    span = max(exact(c.computation_end) for c in plan.chunks) - first
+    amount = draw(st.sampled_from([F(0), F(1, 10**10), F(1, 10**9), F(99, 10**11), F(1, 10**6)]))
+    how = draw(st.sampled_from(["earlier", "stacked", "shorter", "less", "at once", "floats"]))
+    gain, chunks = amount * span, []
+    for k, chunk in enumerate(sorted(plan.chunks, key=lambda c: exact(c.transmission_start))):
+        moved = {name: exact(getattr(chunk, name)) for name in TIMES}
+        load = exact(chunk.load)
+        if how in ("earlier", "stacked"):
+            off = gain if how == "earlier" else gain * k
+            moved = {name: value - off for name, value in moved.items()}
+        elif how == "shorter":
+            moved["computation_end"] -= gain
+            moved["transmission_end"] -= gain
+            moved["computation_start"] -= gain
+        elif how == "less":
+            load *= 1 - amount
+        elif how == "at once":
+            moved = dict.fromkeys(TIMES, first)
+        chunks.append(Chunk(chunk.node, load, **moved))
+    pushed_plan = Solution(tuple(chunks))
+    return floating(pushed_plan) if how == "floats" or draw(st.booleans()) else pushed_plan
+
+
+def judged(instance, goal, plan):
+    """Assert that no bound and no proof of infeasibility is refuted by a plan that passes."""
+    if check(instance, plan) != ():
+        return
+    value, start = exact(objective(instance, plan, goal)), exact(origin(instance, goal))
+    single = len({chunk.node for chunk in plan.chunks if chunk.load}) == len(plan.chunks)
+    for entry in methods("iit"):
+        if entry.kind == "heuristic" and entry.claim != "optimal":
+            continue
+        if entry.reason_against(instance, goal) is not None:
+            continue
+        found = solve(instance, entry.name, objective=goal)
+        if not single and found.plan_class != PLAN_CLASSES[-1]:
+            continue
+        assert found.status is not Status.INFEASIBLE, entry.name
+        if found.bound is not None:
+            spare = exact(found.tolerance) * abs(value - start) if goal == "completion" else 0
+            if not instance.exact:
+                spare += abs(value) * F(1, 2**45) if goal == "completion" else 0
+            assert exact(found.bound) <= value + spare, entry.name
+
+
+@given(st.data(), mixed())
+def test_no_accepted_plan_ends_before_a_bound(data, instance):
+    for plan in plans_of(instance, "completion"):
+        judged(instance, "completion", plan)
+        judged(instance, "completion", data.draw(pushed(instance, plan)))
+
+
+@given(st.data(), mixed(deadline=True))
+def test_no_accepted_plan_meets_a_deadline_that_is_called_infeasible(data, instance):
+    goals = ["completion"] if instance.absolute_deadline is None else ["completion", "nodes"]
+    free = replace(instance, absolute_deadline=None)
+    for plan in plans_of(free, "completion"):
+        for goal in goals:
+            judged(instance, goal, plan)
+            judged(instance, goal, data.draw(pushed(instance, plan)))
+
+
+@given(mixed())
+def test_every_method_answers_mixed_numbers(instance):
+    """An answer, or a clear refusal; no other error, and `exact` is never the worse one."""
+    best = solve(instance).value
+    assert best is not None
+    start = exact(origin(instance, "completion"))
+    for entry in methods("iit"):
+        if entry.kind == "bound" or entry.claim == "literal-unsound":
+            continue
+        try:
+            found = solve(instance, entry.name, objective="completion")
+        except DloptError:
+            assert entry.reason_against(instance, "completion") is not None
+            continue
+        off = exact(found.tolerance) * abs(exact(best) - start) + abs(exact(best)) * F(1, 2**45)
+        assert exact(best) <= exact(found.value) + (0 if instance.exact else off), entry.name
+
+
+def test_a_plan_with_loads_in_another_order_is_judged():
+    """The smallest case of the first property: two nodes, one of which receives in no time."""
+    instance = Instance(Cluster(2, tau=(0, 1.0), chi=(1, 1)), (2, 0), load=10)
+    plan = earliest_plan(instance, [1, 0], [4.0, 6.0])
+    assert check(instance, plan) == ()
+    judged(instance, "completion", plan)
