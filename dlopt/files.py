@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -108,18 +109,45 @@ def load_text(path: str | os.PathLike[str], kind: str) -> str:
     InvalidInstanceError
         If there is no such file, it is too large, or it is no text.
     """
+    data = load_bytes(path)
+    try:
+        return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig").read()
+    except UnicodeDecodeError as error:
+        fault = Fault("", MISSING, f"is no {kind}: not UTF-8 at byte {error.start}")
+        raise InvalidInstanceError([fault], os.fspath(path)) from error
+
+
+def load_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return what a file or pipe holds, at most `MOST_BYTES` of it.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If there is no such file, it is too large, or it is a device without an end.
+    """
     source = os.fspath(path)
     try:
-        size = os.stat(path).st_size
-        if size > MOST_BYTES:
-            raise InvalidInstanceError([Fault("", f"{size} bytes", "is too large a file")], source)
-        return Path(path).read_text(encoding="utf-8-sig")
+        known = os.stat(path)
+        size = known.st_size
+        if stat.S_ISBLK(known.st_mode) or (stat.S_ISCHR(known.st_mode) and not _is_input(path)):
+            raise InvalidInstanceError([Fault("", MISSING, "is a device and no file")], source)
+        data = b""
+        if size <= MOST_BYTES:
+            with open(path, "rb") as file:
+                data = file.read(MOST_BYTES + 1)
+            size = len(data)
     except OSError as error:
         fault = Fault("", MISSING, f"cannot be read: {error.strerror}")
         raise InvalidInstanceError([fault], source) from error
-    except UnicodeDecodeError as error:
-        fault = Fault("", MISSING, f"is no {kind}: not UTF-8 at byte {error.start}")
-        raise InvalidInstanceError([fault], source) from error
+    if size > MOST_BYTES:
+        told = f"more than {MOST_BYTES} bytes" if data else f"{size} bytes"
+        raise InvalidInstanceError([Fault("", told, "is too large a file")], source)
+    return data
+
+
+def _is_input(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path stands for the standard input, or for nothing: both have an end."""
+    return os.fspath(path) in ("/dev/stdin", "/dev/tty", "/dev/null", "/dev/fd/0")
 
 
 def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:

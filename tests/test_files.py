@@ -5,6 +5,7 @@ import json
 import math
 import os
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,23 @@ def test_a_file_that_is_too_large_is_not_read(
     monkeypatch.setattr(files, "MOST_BYTES", len(TEXT) - 1)
     with pytest.raises(InvalidInstanceError, match=r"is too large a file, got '\d+ bytes'"):
         io.read(path)
+
+
+def test_what_has_no_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidInstanceError, match="/dev/zero: is a device and no file"):
+        io.read("/dev/zero")
+    with pytest.raises(InvalidInstanceError, match="is no JSON"):
+        io.read("/dev/null")
+    monkeypatch.setattr(files, "MOST_BYTES", 1000)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    endless = subprocess.Popen(["sh", "-c", f"exec yes > '{pipe}'"], stderr=subprocess.DEVNULL)
+    try:
+        with pytest.raises(InvalidInstanceError, match=r"too large a file, got 'more than 1000"):
+            io.read(pipe)
+    finally:
+        endless.kill()
+        endless.wait()
 
 
 # --- writes that fail ----------------------------------------------------------------------

@@ -21,7 +21,7 @@ from itertools import pairwise
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
 from dlopt.files import load_text
-from dlopt.formats.taskgraph import Collector, TaskGraph
+from dlopt.formats.taskgraph import MOST_MACHINES, Collector, TaskGraph
 
 _NOWHERE = frozenset({"", "-", "inf", "infinity", "none", "null", "nan"})
 """What stands in a table where a task cannot run on a machine."""
@@ -110,8 +110,21 @@ def _is_identical(rows: list[tuple[int, str]]) -> bool:
     if len(rows) < 2 or len(head) != 3 or not all(word.isdigit() for word in head):
         return False
     tasks, edges, _ = map(int, head)
-    total = sum(len(text.split()) for _, text in rows[1:])
-    return total == tasks + 2 * edges or len(rows[1][1].split()) == tasks
+    words = [word for _, text in rows[1:] for word in text.split()]
+    if tasks == 0 or (len(words) != tasks + 2 * edges and len(rows[1][1].split()) != tasks):
+        return False
+    # Rows of costs may have as many numbers, but then what should be edges names other tasks.
+    names = {str(k) for k in range(tasks)}
+    return set(words[tasks:]) <= names or not _are_rows(rows)
+
+
+def _are_rows(rows: list[tuple[int, str]]) -> bool:
+    """Tell whether rows begin with names of their own, and end with names of each other."""
+    words = [text.split() for _, text in rows]
+    width = min(map(len, words))
+    names = {row[0] for row in words}
+    before = [name for row in words if len(row) > width for name in row[width].split(",")]
+    return len(names) == len(rows) and max(map(len, words)) <= width + 1 and names >= set(before)
 
 
 def _sections(collector: Collector, rows: list[tuple[int, str]]) -> list[str]:
@@ -126,6 +139,8 @@ def _sections(collector: Collector, rows: list[tuple[int, str]]) -> list[str]:
             continue
         if not colon:
             collector.fault(n, text, "a line must begin with a number and a colon")
+        elif section == "tasks" and "" in words:
+            collector.fault(n, rest.strip(), "a cost is missing: - stands where a task cannot run")
         elif section == "tasks":
             width = width or len(words)
             collector.task(n, head.strip(), costs=_costs(collector, n, words, width))
@@ -162,8 +177,9 @@ def _identical(collector: Collector, rows: list[tuple[int, str]]) -> list[str]:
     if len(words) != tasks + 2 * edges:
         told = f"{tasks} times and {edges} edges must follow, {tasks + 2 * edges} numbers"
         collector.fault(n, len(words), told)
-    if not 1 <= machines <= 1_000_000:
-        collector.fault(n, machines, "the number of machines must be from 1 to 1,000,000")
+    if not 1 <= machines <= MOST_MACHINES:
+        rule = f"the number of machines must be from 1 to {MOST_MACHINES:,}"
+        collector.fault(n, machines, rule)
     if collector.faults:
         collector.fail()
     for k, (line, word) in enumerate(words[:tasks]):

@@ -14,16 +14,17 @@ from xml.parsers import expat
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
-from dlopt.files import load_text
+from dlopt.files import load_bytes, load_text
 from dlopt.formats.taskgraph import Collector, TaskGraph, shared_files
 
 
-def parse(text: str, *, name: str = "", exact_numbers: bool = False) -> TaskGraph:
+def parse(text: str | bytes, *, name: str = "", exact_numbers: bool = False) -> TaskGraph:
     """Read a workflow from the text of a DAX file.
 
     Parameters
     ----------
-    text : str
+    text : str or bytes
+        Bytes are in the encoding that they declare: UTF-8, UTF-16, ISO-8859-1 or US-ASCII.
     name : str
     exact_numbers : bool, default False
         Read decimals as rationals.
@@ -60,7 +61,7 @@ def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> TaskGr
     InvalidInstanceError
         If the file cannot be read, or is none; it names the file.
     """
-    return _read(path, "XML", parse, exact_numbers)
+    return _read(path, load_bytes(path), parse, exact_numbers)
 
 
 def parse_dag(text: str, *, name: str = "", exact_numbers: bool = False) -> TaskGraph:
@@ -108,7 +109,7 @@ def read_dag(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Ta
     InvalidInstanceError
         If the file cannot be read, or is none; it names the file.
     """
-    return _read(path, "text", parse_dag, exact_numbers)
+    return _read(path, load_text(path, "text"), parse_dag, exact_numbers)
 
 
 class _Jobs:
@@ -170,7 +171,7 @@ class _Dax:
     def line(self) -> int:
         return self.parser.CurrentLineNumber
 
-    def read(self, text: str) -> None:
+    def read(self, text: str | bytes) -> None:
         try:
             self.parser.Parse(text, True)
         except expat.ExpatError as error:
@@ -214,7 +215,11 @@ class _Dax:
         elif tag == "profile" and self.profile is not None and self.job is not None:
             line, name, _ = self.job
             text = "".join(self.profile).strip()
+            given = self.job[2]
             work = self.jobs.collector.amount(self.line, text, what="run time")
+            if given is not None and given != work:
+                rule = f"the run time of the job must be {given}, as it is given before"
+                self.jobs.collector.fault(self.line, text, rule)
             self.job, self.profile = (line, name, work), None
 
     def words(self, text: str) -> None:
@@ -223,6 +228,9 @@ class _Dax:
 
     def begin_job(self, given: dict[str, str]) -> None:
         work = None
+        if self.job is not None:
+            rule = "a job must not stand within a job"
+            self.jobs.collector.fault(self.line, given.get("id", MISSING), rule)
         if "runtime" in given:
             work = self.jobs.collector.amount(self.line, given["runtime"], what="run time")
         self.job = (self.line, self.attribute("job", given, "id"), work)
@@ -244,9 +252,11 @@ class _Dax:
 
 
 def _read(
-    path: str | os.PathLike[str], kind: str, parse: Callable[..., TaskGraph], exact_numbers: bool
+    path: str | os.PathLike[str],
+    text: str | bytes,
+    parse: Callable[..., TaskGraph],
+    exact_numbers: bool,
 ) -> TaskGraph:
-    text = load_text(path, kind)
     name = os.path.splitext(os.path.basename(os.fspath(path)))[0]
     try:
         return parse(text, name=name, exact_numbers=exact_numbers)

@@ -1,7 +1,9 @@
 """The language of Graphviz: what a file in DOT draws, node by node and edge by edge.
 
 Read is the whole grammar of directed graphs (https://graphviz.org/doc/info/lang.html), in time
-linear in the length of a text and to any depth. (Parsers that others offer take minutes for a
+linear in the length of a text and to any depth; numbers may have an exponent, as Python writes
+them. A number that runs into a name, which Graphviz takes apart with a warning, is refused.
+(Parsers that others offer take minutes for a
 hundred thousand nodes, and do not tell the line of a node.)
 """
 
@@ -22,7 +24,8 @@ Attributes: TypeAlias = dict[str, str]
 _TOKEN = re.compile(
     r"""
       (?P<blank>   (?: \s+ | //[^\n]* | /\*.*?\*/ | ^\#[^\n]* )+ )
-    | (?P<name>    [^\W\d]\w* | -?(?:\.\d+|\d+(?:\.\d*)?) )
+    | (?P<name>    [^\W\d]\w* | -?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?(?![\w.]) )
+    | (?P<glued>   -?[\d.][\w.]* )
     | (?P<quoted>  "(?:[^"\\]|\\.)*" )
     | (?P<mark>    -> | -- | [{}\[\];,=:+] )
     | (?P<html>    < )
@@ -30,6 +33,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _PLAIN = re.compile(r"[A-Za-z_]\w*|-?(?:\.\d+|\d+(?:\.\d*)?)", re.ASCII)
+MOST_GROUPED = 1_000_000
+"""Edges that arrows between groups may draw in all: two short lines can ask for billions."""
 _KEYWORDS = frozenset({"strict", "graph", "digraph", "node", "edge", "subgraph"})
 
 
@@ -117,6 +122,9 @@ class _Tokens:
                 self.offset = at
                 self.fail(text[at : at + 12].split("\n")[0], "is no DOT")
             end = match.end()
+            if kind == "glued":
+                self.offset = at
+                self.fail(match[0], "a number must not run into a name: what is both has quotes")
             if kind == "html":
                 end = self._closing(text, at)
             word = text[at:end]
@@ -185,6 +193,7 @@ class _Parser:
         self.scopes: list[_Scope] = []
         self.strict = False
         self.met: dict[tuple[str, str], int] = {}
+        self.grouped = 0
 
     def graph(self) -> Drawn:
         tokens = self.tokens
@@ -278,6 +287,11 @@ class _Parser:
             return
         attributes = scope.edge | given
         for sources, targets in pairwise(chain):
+            if len(sources) > 1 or len(targets) > 1:
+                self.grouped += len(sources) * len(targets)
+            if self.grouped > MOST_GROUPED:
+                rule = f"arrows between groups must draw at most {MOST_GROUPED:,} edges"
+                self.tokens.fail(f"{self.grouped:,} edges", rule)
             for source in sources:
                 for target in targets:
                     self.edge(Edge(scope.line, source, target, attributes))
@@ -294,11 +308,17 @@ class _Parser:
 
     def attributes(self) -> Attributes:
         """Take any number of lists of attributes."""
-        tokens, found = self.tokens, {}
+        tokens = self.tokens
+        found: Attributes = {}
         while tokens.take("["):
             while not tokens.take("]"):
                 key = tokens.name().lower()
-                found[key] = tokens.name() if tokens.take("=") else "true"
+                tokens.need("=", f"behind the name of an attribute, {key!r}")
+                value = tokens.name()
+                if found.get(key, value) != value:
+                    rule = f"the attribute {key!r} must not be given twice, with {found[key]!r}"
+                    tokens.fail(value, f"{rule} before")
+                found[key] = value
                 if tokens.mark in (";", ","):
                     tokens.take(tokens.mark)
         return found

@@ -19,10 +19,9 @@ from itertools import islice
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError, NotApplicableError
 from dlopt.files import load_text, replacing
-from dlopt.formats.taskgraph import Collector, TaskGraph
+from dlopt.formats.taskgraph import MOST_MACHINES, Collector, TaskGraph
 from dlopt.problems.dag.order import successors_of, topological
 
-_FACT = re.compile(r"#\s*([A-Za-z0-9][^:]*?)\s*:\s*(.*?)\s*$")
 _BOUNDS = re.compile(r"(\d+) Proc\.")
 
 
@@ -62,8 +61,9 @@ def parse(
     for n, line in enumerate(lines, 1):
         text = line.strip()
         if text.startswith("#"):
-            if match := _FACT.match(text):
-                facts.append((match[1], match[2]))
+            key, colon, value = (part.strip() for part in text[1:].partition(":"))
+            if colon and key[:1].isascii() and key[:1].isalnum():
+                facts.append((key, value))
         elif text:
             rows.append((n, text.split()))
     if not rows:
@@ -156,8 +156,9 @@ def _head(collector: Collector, n: int, words: list[str]) -> int:
         collector.fail()
     if len(words) == 1:
         return 0
-    if not 1 <= int(words[1]) <= 1_000_000:
-        collector.fault(n, words[1], "the number of machines must be from 1 to 1,000,000")
+    if not 1 <= int(words[1]) <= MOST_MACHINES:
+        rule = f"the number of machines must be from 1 to {MOST_MACHINES:,}"
+        collector.fault(n, words[1], rule)
         collector.fail()
     return int(words[1])
 

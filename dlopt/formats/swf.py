@@ -13,15 +13,18 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import zip_longest
+from io import BufferedReader
+from itertools import count, zip_longest
 from operator import attrgetter
 from typing import Any
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.files import replacing
+from dlopt.files import MOST_BYTES, replacing
 
 MOST_FAULTS = 100
 """Reading stops there: a file of another format has a fault on every line."""
+LONGEST_LINE = 1_000_000
+"""In bytes; the longest lines of real logs have some hundred."""
 _KEY = re.compile(r"([A-Za-z][\w-]*)\s*:(?!//)\s*(.*)")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SIZE = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,18})(?!\w|[.,]\d)", re.ASCII)
@@ -148,6 +151,9 @@ def parse(lines: Iterable[str]) -> SwfLog:
 def read(path: str | os.PathLike[str]) -> SwfLog:
     """Read a log from a file: plain or gzip by its first bytes, UTF-8 or else Latin-1.
 
+    It is read line by line. A line of more than `LONGEST_LINE` bytes, or a log of more than
+    `dlopt.files.MOST_BYTES` once it is unpacked, is taken for a mistake.
+
     Raises
     ------
     InvalidInstanceError
@@ -156,9 +162,26 @@ def read(path: str | os.PathLike[str]) -> SwfLog:
     try:
         with open(path, "rb") as raw:
             zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-            return parse(map(_decode, gzip.GzipFile(fileobj=raw) if zipped else raw))
+            return parse(map(_decode, _bounded(gzip.GzipFile(fileobj=raw) if zipped else raw)))
     except (OSError, EOFError, zlib.error, ValueError) as error:  # ValueError: not even a path
         raise _invalid(error, "must be a readable file", path) from None
+
+
+def _bounded(file: gzip.GzipFile | BufferedReader) -> Iterator[bytes]:
+    """Yield the lines of a file, so that neither a line nor all of them fill the memory."""
+    total = 0
+    for n in count(1):
+        line = file.readline(LONGEST_LINE + 1)
+        total += len(line)
+        if not line:
+            return
+        if len(line) > LONGEST_LINE:
+            rule = f"a line must have at most {LONGEST_LINE:,} bytes"
+            raise InvalidInstanceError([Fault(f"line {n}", MISSING, rule)])
+        if total > MOST_BYTES:
+            rule = f"is too large: more than {MOST_BYTES:,} bytes unpacked"
+            raise InvalidInstanceError([Fault("", MISSING, rule)])
+        yield line
 
 
 def write(log: SwfLog, path: str | os.PathLike[str]) -> None:

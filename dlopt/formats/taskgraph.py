@@ -19,6 +19,8 @@ from dlopt.problems.fields import LARGEST
 
 MOST_FAULTS = 100
 """Reading stops there: a file of another format has a fault on every line."""
+MOST_MACHINES = 100_000
+"""Machines that a file may ask for by their number alone."""
 
 Place: TypeAlias = int | str
 """Where something stands: the number of a line, or a path such as ``workflow.tasks[3]``."""

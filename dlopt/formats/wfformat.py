@@ -30,7 +30,8 @@ def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> TaskGr
     -------
     TaskGraph
         The work of a task is the run time that was recorded, in seconds, whatever the machine.
-        An edge has the bytes of all files that its first task writes and its second reads. The
+        An edge has the bytes of all files that its first task writes and its second reads; where
+        tasks differ on the size of a file, the one that writes it is right. The
         recorded makespan is a fact (it holds queueing, so it bounds nothing); how many cores a
         task had is left out.
 
@@ -80,7 +81,7 @@ class _Reader:
         self.parents: dict[str, tuple[str, list[str] | None]] = {}
         self.children: dict[str, tuple[str, list[str] | None]] = {}
         self.inputs: dict[str, dict[str, None]] = {}
-        self.outputs: dict[str, dict[str, None]] = {}
+        self.outputs: dict[str, dict[str, Number | None]] = {}
         self.sizes: dict[str, Number] = {}
 
     def split(self, workflow: Mapping[str, Any]) -> Any:
@@ -89,7 +90,10 @@ class _Reader:
         execution = self.object(workflow.get("execution", MISSING), "workflow.execution")
         path = "workflow.specification.files"
         for place, file in self.objects(specification.get("files", []), path):
-            self.size(place, self.text(place, file, "id"), file)
+            name, size = self.text(place, file, "id"), self.amount(place, file)
+            if self.sizes.setdefault(name, size) != size:
+                rule = f"must be {self.sizes[name]} as before: one file has that id"
+                self.collector.fault(f"{place}.id", size, rule)
         path = "workflow.execution.tasks"
         times = {}
         for place, task in self.objects(execution.get("tasks", MISSING), path):
@@ -101,9 +105,11 @@ class _Reader:
                 rule = "must be among workflow.execution.tasks, with its run time"
                 self.collector.fault(f"{place}.id", name, rule)
             self.task(place, name, times.get(name, 0), task)
-            for key, files in (("inputFiles", self.inputs), ("outputFiles", self.outputs)):
-                files[name] = dict.fromkeys(self.texts(place, task, key) or [])
-                for at, used in enumerate(files[name]):
+            inputs = self.texts(place, task, "inputFiles") or []
+            outputs = self.texts(place, task, "outputFiles") or []
+            self.inputs[name], self.outputs[name] = dict.fromkeys(inputs), dict.fromkeys(outputs)
+            for key, files in (("inputFiles", inputs), ("outputFiles", outputs)):
+                for at, used in enumerate(dict.fromkeys(files)):
                     if used not in self.sizes:
                         rule = "must be among workflow.specification.files"
                         self.collector.fault(f"{place}.{key}[{at}]", used, rule)
@@ -121,8 +127,14 @@ class _Reader:
                 if link not in ("input", "output"):
                     self.collector.fault(f"{at}.link", link, "must be input or output")
                 known = self.text(at, file, "name" if "name" in file else "id")
-                self.size(at, known, file)
-                (self.inputs if link == "input" else self.outputs)[name][known] = None
+                size = self.amount(at, file)
+                if link == "input":
+                    self.inputs[name][known] = None
+                    self.sizes.setdefault(known, size)
+                elif self.outputs[name].setdefault(known, size) != size:
+                    first = self.outputs[name][known]
+                    rule = f"must be {first} as before: the task writes one file of that name"
+                    self.collector.fault(f"{at}.name", size, rule)
         return workflow.get("makespanInSeconds")
 
     def task(self, place: str, name: str, work: Number, task: Mapping[str, Any]) -> None:
@@ -152,16 +164,19 @@ class _Reader:
 
     def edge(self, place: str, source: str, target: str) -> None:
         outputs, inputs = self.outputs.get(source, {}), self.inputs.get(target, {})
-        data = sum((self.sizes.get(file, 0) for file in shared_files(outputs, inputs)), start=0)
-        self.collector.edge(place, source, target, data)
+        sizes: list[Number] = []
+        for file in shared_files(outputs, inputs):
+            written = outputs[file]
+            sizes.append(self.sizes.get(file, 0) if written is None else written)
+        self.collector.edge(place, source, target, sum(sizes, start=0))
 
     def runtime(self, place: str, task: Mapping[str, Any]) -> Number:
         key = "runtime" if "runtime" in task else "runtimeInSeconds"
         return self.collector.amount(f"{place}.{key}", task.get(key, MISSING), what="run time")
 
-    def size(self, place: str, name: str, file: Mapping[str, Any]) -> None:
+    def amount(self, place: str, file: Mapping[str, Any]) -> Number:
         key = "size" if "size" in file else "sizeInBytes"
-        self.sizes[name] = self.collector.amount(f"{place}.{key}", file.get(key, MISSING))
+        return self.collector.amount(f"{place}.{key}", file.get(key, MISSING))
 
     def object(self, value: Any, path: str) -> Mapping[str, Any]:
         if isinstance(value, dict):

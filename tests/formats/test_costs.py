@@ -43,6 +43,18 @@ def test_identical_machines() -> None:
     assert graph.pairs == [(0, 1), (1, 2)] and len(graph.machines) == 4
 
 
+def test_rows_that_begin_like_a_head() -> None:
+    """Three integers may be a task with its costs, even where the count of numbers fits both."""
+    first = parse(["0 4 9", "1 2 3 0", "2 5 6 1"])
+    assert costs_of(first) == [("0", (4, 9)), ("1", (2, 3)), ("2", (5, 6))]
+    assert first.pairs == [(0, 1), (1, 2)]
+    second = parse(["1 3 5", "2 4 6", "3 7 8 1"])
+    assert costs_of(second) == [("1", (3, 5)), ("2", (4, 6)), ("3", (7, 8))]
+    assert second.pairs == [(0, 2)]
+    head = parse(["2 1 2", "5 6", "0 1"])
+    assert [task.work for task in head.tasks] == [5, 6] and head.pairs == [(0, 1)]
+
+
 @pytest.mark.parametrize("edges", [LISTED, SQUARE])
 def test_tables(edges: list[str]) -> None:
     graph = parse(TIMES, edges=edges)
@@ -62,6 +74,9 @@ BAD = {
     "edge": (["#tasks", "0: 5", "#edges", "0: 0"], None, "line 4: an edge must have three numbers"),
     "end": (["#tasks", "0: 5", "#edges", "0: 0, 7, 1"], None, "line 4: an edge must join tasks"),
     "cost": (["#tasks", "0: 5, x"], None, "line 2: the cost must be a finite number, got 'x'"),
+    "cut": (["#tasks", "0: 5, 8", "1: 3,"], None, "line 3: a cost is missing: - stands where a"),
+    "no cost": (["#tasks", "0:"], None, "line 2: a cost is missing"),
+    "too many machines": (["1 0 100001", "5"], None, "line 1: the number of machines must be"),
     "negative": (["#tasks", "0: -1"], None, "line 2: the cost must not be negative, got '-1'"),
     "nowhere": (["#tasks", "0: -"], None, "line 2: a task must be able to run on some machine"),
     "cycle": (["#tasks", "0: 1", "#edges", "0: 0, 0, 1"], None, "line 4: must have no cycle"),

@@ -167,3 +167,39 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "two.dag").write_text("TASK")
     path = tmp_path / "two.dag"
     assert told(read_dag, path) == [f"{path}: line 1: a line TASK must have 4 words, got 1"]
+
+
+def dax(head: str, name: str) -> str:
+    return f'{head}<adag><job id="{name}" runtime="3"/></adag>'
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [
+        ('<?xml version="1.0" encoding="ISO-8859-1"?>', "iso-8859-1"),
+        ('<?xml version="1.0" encoding="UTF-16"?>', "utf-16"),
+        ('<?xml version="1.0" encoding="UTF-8"?>', "utf-8-sig"),
+        ("", "utf-8"),
+    ],
+)
+def test_encodings_that_xml_declares(head: str, encoding: str, tmp_path: Path) -> None:
+    file = tmp_path / "w.dax"
+    file.write_bytes(dax(head, "Größe").encode(encoding))
+    assert [task.id for task in read(file).tasks] == ["Größe"]
+    assert parse(dax(head, "Größe")).tasks[0].id == "Größe"
+
+
+def test_bytes_of_no_encoding(tmp_path: Path) -> None:
+    file = tmp_path / "w.dax"
+    file.write_bytes(dax("", "Größe").encode("iso-8859-1"))
+    assert told(read, file)[0].startswith(f"{file}: line 1: is no XML: ")
+
+
+def test_files_that_contradict_themselves() -> None:
+    profile = '<profile namespace="pegasus" key="runtime">{}</profile>'
+    job = '<adag><job id="a" runtime="1">' + profile + "</job></adag>"
+    assert parse(job.format("1")).tasks[0].work == 1
+    rule = "line 1: the run time of the job must be 1, as it is given before, got '7'"
+    assert told(parse, job.format("7")) == [rule]
+    nested = '<adag><job id="a" runtime="1"><job id="b" runtime="2"/></job></adag>'
+    assert told(parse, nested)[0] == "line 1: a job must not stand within a job, got 'b'"

@@ -39,7 +39,7 @@ def test_comments_separators_and_letter_case() -> None:
     text = """# a line of the preprocessor
     /* long
        comment */ DiGraph g { // short
-      A [x=1; y=2, z] ; B [X="3"] [y=4]
+      A [x=1; y=2, z=true] ; B [X="3"] [y=4]
       A -> B
     }
     """
@@ -96,7 +96,18 @@ BAD = {
     "no head": ("digraph {\n a ->\n}", "line 3: a node must follow the arrow, got '}'"),
     "no name": ("digraph { a -> ; }", "line 1: a name must stand here, got ';'"),
     "no value": ("digraph {\n a [x=]\n}", "line 2: a name must stand here, got ']'"),
-    "ends": ("digraph {\n a [x", "line 2: a name must stand here"),
+    "ends": ("digraph {\n a [x=", "line 2: a name must stand here"),
+    "ends early": ("digraph {\n a [x", "line 2: '=' must stand behind the name of an attribute"),
+    "flag": ("digraph { a [x] }", "line 1: '=' must stand behind the name of an attribute, 'x'"),
+    "comma": ("digraph {\n a [work=1,5] }", "line 2: '=' must stand behind the name of an"),
+    "unit": ("digraph {\n a [work=12s] }", "line 2: a number must not run into a name"),
+    "grouping": ("digraph { a [work=1_000] }", "line 1: a number must not run into a name"),
+    "hexadecimal": ("digraph { a [work=0x10] }", "line 1: a number must not run into a name"),
+    "dots": ("digraph { a [work=1.2.3] }", "line 1: a number must not run into a name"),
+    "half an exponent": ("digraph { a [work=1e] }", "line 1: a number must not run into a name"),
+    "name": ("digraph { 1st -> b }", "line 1: a number must not run into a name: what is both"),
+    "edge": ("digraph { a -> b [Weight=1e3x] }", "line 1: a number must not run into a name"),
+    "twice": ("digraph { a [Weight=1, weight=7] }", "line 1: the attribute 'weight' must not be"),
     "line": ("digraph { a -- b }", "line 1: edges of a digraph are written ->, got '--'"),
     "quote": ('digraph {\n "a }', "line 2: is no DOT, got"),
     "html": ("digraph {\n\n <a }", "line 3: the bracket is never closed, got '<'"),
@@ -227,3 +238,29 @@ def test_any_text_is_a_graph_or_an_error(text: str) -> None:
             assert error.faults
         else:
             assert graph.tasks
+
+
+@pytest.mark.parametrize(
+    ("text", "work"),
+    [("1e6", 10**6), ("1e-05", 1e-5), ("2.5E+1", 25), (".5", 0.5), ("7.", 7), ('"1e3"', 1000)],
+)
+def test_numbers_as_python_writes_them(text: str, work: float) -> None:
+    """Without quotes, too; none of them is ever cut short."""
+    graph = parse(f"digraph {{ a [Weight={text}]; b [work=1]; a -> b [Weight={text}]; }}")
+    assert graph.tasks[0].work == work and graph.edges[0].data == work
+
+
+def test_the_same_value_twice_is_no_contradiction() -> None:
+    assert nodes_of("digraph { a [w=1, W=1] }") == {"a": {"w": "1"}}
+
+
+def test_groups_draw_no_more_edges_than_can_be_held() -> None:
+    """Two lines could ask for sixteen million."""
+    many = " ".join(f"n{k}" for k in range(4000))
+    found = told(parse, f"digraph {{ node [work=1] {{{many}}} -> {{m{many.replace(' ', ' m')}}} }}")
+    assert found == [
+        "line 1: arrows between groups must draw at most 1,000,000 edges, got '16,000,000 edges'"
+    ]
+    few = " ".join(f"n{k}" for k in range(30))
+    graph = parse(f"digraph {{ node [work=1] {{{few}}} -> {{m{few.replace(' ', ' m')}}} }}")
+    assert len(graph.edges) == 900

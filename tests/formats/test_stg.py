@@ -84,7 +84,7 @@ BAD = {
     "comments only": (["# nothing"], "must hold a number of tasks"),
     "text": (["some text"], "line 1: the first line holds the number of tasks, an integer"),
     "many": (["1 2 3"], "line 1: the first line holds one number, or two in a prototype, not 3"),
-    "no machines": (["1 0"], "line 1: the number of machines must be from 1 to 1,000,000, got '0'"),
+    "no machines": (["1 0"], "line 1: the number of machines must be from 1 to 100,000, got '0'"),
     "no tasks": (["0"], "must hold a task"),
     "short": (["1", "1 5"], "line 2: a task has its number, its time and how many tasks precede"),
     "count": (["3", "1 5 0"], "line 1: the number of tasks must be that of the lines, 1 with"),
@@ -177,3 +177,10 @@ def test_round_trips(
     assert sorted(edge.data for edge in again.edges) == sorted(edge.data for edge in edges)
     write(again, path)
     assert read(path) == again
+
+
+def test_facts_are_read_in_linear_time() -> None:
+    """A key, a colon and a value; blanks between them, however many, count for nothing."""
+    lines = ["1 1", "0 3 0", f"# Key one : a{' ' * 50_000}b", "# : none", "# é: none", "# no colon"]
+    facts = dict(parse(lines).facts)
+    assert facts["Key one"] == f"a{' ' * 50_000}b" and len(facts) == 1

@@ -212,3 +212,22 @@ def test_writing_replaces_what_was_there(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     write(parse([LINE]), str(tmp_path / "a"))
     assert (tmp_path / "a").read_text() == f"{LINE}\n"
+
+
+def test_a_line_that_would_fill_the_memory(tmp_path: Path) -> None:
+    """Three hundred megabytes of a comment are three hundred kilobytes in a gzip file."""
+    for name, data in (("l.swf", b"; " + b"x" * 2_000_000), ("l.swf.gz", None)):
+        file = tmp_path / name
+        file.write_bytes(data or gzip.compress(b"; " + b"x" * 2_000_000))
+        (fault,) = faults_of_file(file)
+        assert (fault.path, fault.rule) == ("line 1", "a line must have at most 1,000,000 bytes")
+
+
+def test_a_log_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "log.swf.gz"
+    file.write_bytes(gzip.compress(b"; Note: x\n" * 100))
+    monkeypatch.setattr("dlopt.formats.swf.MOST_BYTES", 1000)
+    assert len(read(file).header) == 100
+    monkeypatch.setattr("dlopt.formats.swf.MOST_BYTES", 999)
+    (fault,) = faults_of_file(file)
+    assert fault.rule == "is too large: more than 999 bytes unpacked"

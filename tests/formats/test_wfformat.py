@@ -199,3 +199,24 @@ def test_a_file_that_is_no_json(tmp_path: Path) -> None:
     assert told(read, tmp_path / "a.json") == [
         f"{tmp_path / 'a.json'}: workflow: must be an object"
     ]
+
+
+def test_where_tasks_differ_on_a_size_the_writer_is_right() -> None:
+    data = copy.deepcopy(OLD)
+    data["workflow"]["tasks"][1]["files"][0]["size"] = 5
+    assert from_data(data).edges == (GraphEdge("a", "b", 8),)
+    data["workflow"]["tasks"].reverse()
+    assert from_data(data).edges == (GraphEdge("a", "b", 8),)
+
+
+def test_one_file_has_one_size() -> None:
+    data = copy.deepcopy(OLD)
+    written = data["workflow"]["tasks"][0]["files"]
+    first = next(file for file in written if file["link"] == "output" and file["name"] == "f")
+    written.append(first | {"size": 9})
+    assert "must be 8 as before: the task writes one file of that name" in told(from_data, data)[0]
+    data = copy.deepcopy(NEW)
+    files = data["workflow"]["specification"]["files"]
+    again = {key: value for key, value in files[0].items() if key != "sizeInBytes"}
+    files.append(again | {"sizeInBytes": 99})
+    assert "as before: one file has that id" in told(from_data, data)[0]
