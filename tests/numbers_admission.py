@@ -11,8 +11,10 @@ from dlopt.problems.cluster import Cluster
 
 EPOCHS = (0, 0, 10**12, 1_700_000_000)
 KINDS = ("whole", "fractions", "decimals", "floats", "mixed")
-PUSHES = (0, Fraction(3, 10), Fraction(9, 10), 1, Fraction(1001, 1000), Fraction(3, 2), 3, 40)
+PUSHES = (0, 0, Fraction(3, 10), Fraction(99, 100), Fraction(99, 100), 1, Fraction(3, 2), 3)
 """How many allowances a deadline lies before what the tasks take, or a chunk is stated early."""
+SHRUNK = (0, 0, 0, 0, Fraction(1, 3), Fraction(99, 100))
+"""How many allowances a load is too small."""
 
 amounts = st.builds(Fraction, st.integers(1, 24), st.sampled_from([1, 1, 2, 3, 7]))
 gaps = st.sampled_from([0, 0, 0, Fraction(1, 3), 1, Fraction(5, 2)])
@@ -81,9 +83,9 @@ def streams(draw, *, nodes=2, tasks=4):
         span = ends[task.id] - exact(task.arrival)
         early = draw(st.sampled_from(PUSHES)) * allowance(instance, span, ends[task.id])
         deadline = max(span - early, Fraction(0))
-        if draw(st.integers(0, 3)) == 0:
+        if draw(st.integers(0, 7)) == 7:
             deadline *= draw(st.sampled_from([Fraction(1, 2), Fraction(2, 3), 2]))
-        floating = not instance.exact and draw(st.booleans())
+        floating = not instance.exact and draw(st.integers(0, 2)) == 0
         due.append(replace(task, deadline=float(deadline) if floating else deadline))
     return replace(instance, tasks=tuple(due)), tuple(chunks)
 
@@ -120,27 +122,30 @@ def earliest(instance, order):
 
 @st.composite
 def pushed(draw, instance, chunks):
-    """Return a plan of chunks that are stated early, overlap and are short by what is allowed."""
-    accepted = {chunk.task for chunk in chunks if draw(st.integers(0, 5)) > 0}
-    one, shrunk = draw(st.sampled_from(PUSHES)), draw(st.sampled_from(PUSHES))
+    """Return a plan of chunks that are stated early, overlap and are short by what is allowed.
+
+    The first of them begin when they can, so that only what is beside others is early.
+    """
+    accepted = {chunk.task for chunk in chunks if draw(st.integers(0, 5)) < 5}
+    one, shrunk = draw(st.sampled_from(PUSHES)), draw(st.sampled_from(SHRUNK))
     spans = [exact(task.deadline) for task in instance.tasks if task.id in accepted]
     shortest = min(spans, default=Fraction(0))
     floating = draw(st.booleans())
+    adding = draw(st.booleans())  # each is early beside the one before, or all by the same
     stated, early = [], Fraction(0)
     for chunk in chunks:
         if chunk.task not in accepted:
             continue
         off = allowance(instance, shortest, chunk.computation_end)
+        first = not stated and adding
         load = chunk.load * (1 - shrunk * exact(FLOATING) * (not instance.exact))
-        early += one * off
+        early = early * adding + one * off * (not first)
         times = [
             chunk.transmission_start - early,
             chunk.transmission_end - early,
             chunk.computation_start - early,
-            chunk.computation_end - early - shrunk * off,
+            chunk.computation_end - early,
         ]
-        least = exact(next(t.arrival for t in instance.tasks if t.id == chunk.task)) - one * off
-        times = [max(time, least) for time in times]
         values = [load, *times]
         stated.append(Chunk(chunk.task, chunk.node, *map(float, values) if floating else values))
     decisions = (Decision(t.id, t.id in accepted, t.arrival) for t in instance.tasks)
