@@ -35,6 +35,23 @@ def test_two_chunks_a_node_do_what_one_cannot(instance):
         assert (whole.status is Status.OPTIMAL) == bool(most)
 
 
+@pytest.mark.parametrize(
+    "instance",
+    [
+        stream(2, 1, 1, (0, 2, F(16, 7)), (0, 2, F(16, 7))),
+        stream(2, 1, 1, (0, 3, F(11, 3)), (0, 3, F(11, 3))),
+        stream(2, 2, 2, (0, 3, 7), (0, 3, F(15, 2))),
+    ],
+)
+def test_cuts_for_two_chunks_a_node_cut_off_no_plan(instance):
+    """One chunk a node does none of the tasks, two chunks a node do one."""
+    whole = [oracle.feasible(instance, (task,), 2) for task in instance.tasks]
+    assert any(whole)
+    assert not any(oracle.feasible(instance, (task,)) for task in instance.tasks)
+    assert bound_window(instance).bound == 0
+    assert bound_window(instance, installments=2).bound == 1
+
+
 @st.composite
 def tight(draw, nodes, tasks, identical=True):
     """Return tasks that arrive at 0 or 1, due about when fluids or two chunks could be done."""
