@@ -167,7 +167,7 @@ def _orders(chunks):
                 yield (chunk, *rest)
 
 
-def most(instance, weight=lambda task: 1):
+def most(instance, weight=lambda task: 1, installments=1):
     """Return what can be accepted at the most, None if not even what is promised."""
     promised = instance.promised
     subsets = [
@@ -178,6 +178,6 @@ def most(instance, weight=lambda task: 1):
     ]
     subsets.sort(key=lambda chosen: -sum(map(weight, chosen)))
     for chosen in subsets:
-        if feasible(instance, chosen):
+        if feasible(instance, chosen, installments):
             return sum(map(weight, chosen))
     return None

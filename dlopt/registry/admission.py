@@ -99,7 +99,7 @@ _EVENTS = Option(
     "events",
     "str",
     "arrivals-first",
-    "what comes first at one instant: arrivals, or what can be sent",
+    "what comes first at one instant: arrivals, what can be sent, or by turns",
     choices=("arrivals-first", "one-by-one", "dispatch-first"),
 )
 _RESET = Option(

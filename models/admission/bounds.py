@@ -13,7 +13,7 @@ from dlopt.certificates import BoundCertificate
 from dlopt.models.admission.case import Case
 from dlopt.models.admission.fluid import FluidModel
 from dlopt.models.admission.windows import WindowCuts
-from dlopt.result import Limits
+from dlopt.result import Limits, Proof
 
 _PROOFS = 400
 """Subproblems that are proven in fractions, before the solver's own branch and bound is asked."""
@@ -40,6 +40,8 @@ class Bounded:
         Of HiGHS.
     certificate : BoundCertificate or None
         The proof, if it is one in fractions. Its costs are worths, negated, without `granted`.
+    stands_on : {"exact", "solver"}
+        Whether it is proven in fractions, or the solver's claim.
     """
 
     worth: Fraction | None
@@ -48,6 +50,7 @@ class Bounded:
     complete: bool
     version: str | None
     certificate: BoundCertificate | None = None
+    stands_on: Proof = "exact"
 
 
 def upper_bound(
@@ -114,7 +117,8 @@ def upper_bound(
     said, subset = _by_solver(search, model, cuts, limits)
     if said is not None and said < worth:
         words = "the word of HiGHS, in floats"
-        return Bounded(said + case.granted, words, subset, subset is not None, version)
+        whole = subset is not None
+        return Bounded(said + case.granted, words, subset, whole, version, stands_on="solver")
     return Bounded(worth + case.granted, proof, subset, subset is not None, version, certificate)
 
 

@@ -4,10 +4,14 @@ Solvers take feasibility tolerances absolutely: about 1e-7, whether times are mi
 seconds since 1970. So the clock starts at the first instant that matters, and time and load are
 scaled by powers of two, exactly, to about a thousand.
 
-Floats stand for the binary fractions they are. As a plan in floats is checked with a tolerance,
-its tasks get a quarter of it, and what the check allows an instant to be off for being a float:
-they are released a little earlier and due a little later, in every model alike, so that what is
-proven impossible is impossible for all plans that pass the check by less.
+A float stands for the decimal that it prints. A plan in floats is checked with a tolerance: it is
+the rounding of a plan in exact numbers that may miss each deadline by one allowance, `FLOATING`
+times the relative deadline and 64 units in the last place (`dlopt.problems.admission.violations`),
+and that may leave out what is no more than `FLOATING` of a load. So of instances in floats tasks
+are due later by just that allowance, and what may be left out is settled, in every model alike:
+what is proven holds for all plans that `dlopt.check` accepts. Instances in exact numbers are
+stated as they are. Plans that are made here use half of the allowance (`Case.latest`), so that
+they pass the check when they are rounded.
 """
 
 from __future__ import annotations
@@ -18,8 +22,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact
+from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
 from dlopt.problems.admission import Instance
+from dlopt.problems.admission.data import channel_free_of, remaining_of
 
 _SIZE = 10
 """Binary logarithm of the horizon and of the largest load that are aimed at."""
@@ -61,7 +66,8 @@ class Case:
         As given.
     jobs : tuple of Job
     settled : frozenset of int
-        Tasks of which nothing remains, by their indices: accepting them costs nothing.
+        Tasks of which nothing remains, or no more than a check lets a plan leave out, by their
+        indices: accepting them costs nothing.
     granted : Fraction
         Worth of these.
     tau, chi, free : tuple of Fraction, shape (nodes,)
@@ -104,24 +110,21 @@ class Case:
         [(9, True)]
         """
         by_load = objective == "accepted-load"
-        cluster, channel = instance.cluster, exact(instance.channel_free)
-        remaining, promised = instance.remaining, instance.promised
+        cluster, channel = instance.cluster, channel_free_of(instance, exact)
+        remaining, promised = remaining_of(instance, exact), instance.promised
         floats = not instance.exact
-        spare, unsure = floats * exact(SOLVER) / 4, floats * ROUNDING
+        spare, unsure = floats * exact(FLOATING), floats * ROUNDING
         jobs: list[Job] = []
         settled, granted = set(), Fraction(0)
         for index, task in enumerate(instance.tasks):
-            left, weight = exact(remaining[task.id]), exact(task.load if by_load else 1)
-            if left == 0:
+            left, weight = remaining[task.id], exact(task.load if by_load else 1)
+            if left <= spare * exact(task.load):
                 settled.add(index)
                 granted += weight
                 continue
             arrival, deadline = exact(task.arrival), exact(task.deadline)
-            last = arrival + deadline
-            release = max(
-                arrival - spare * deadline - unsure * arrival, exact(instance.now), channel
-            )
-            due = last + spare * deadline + unsure * last
+            release = max(arrival, exact(instance.now), channel)
+            due = (arrival + deadline + spare * deadline) / (1 - unsure)
             jobs.append(Job(index, release, due, left, weight, task.id in promised))
         origin = min((job.release for job in jobs), default=channel)
         time = _power(max((job.due - origin for job in jobs), default=origin))
@@ -214,6 +217,14 @@ class Case:
     def step(self) -> Fraction:
         """The largest number of which every objective, without `granted`, is a multiple."""
         return common_measure(job.weight for job in self.jobs) or Fraction(1)
+
+    def latest(self, job: Job) -> Fraction:
+        """Return when a plan that is made here must end a job, in the instance's units.
+
+        It is the deadline, and half of what a check in floats allows.
+        """
+        task = self.instance.tasks[job.index]
+        return (exact(task.arrival) + exact(task.deadline) + self.instant_back(job.due)) / 2
 
     def instant_back(self, instant: Fraction) -> Fraction:
         """Return an instant in the instance's units."""

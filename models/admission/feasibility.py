@@ -17,7 +17,7 @@ from dlopt.models.admission.grid import GridModel, quanta
 from dlopt.models.admission.order import SPARE, OrderModel
 from dlopt.models.admission.sequence import Part, SequenceModel, by_deadline, plan_of
 from dlopt.problems.admission import Solution
-from dlopt.result import Limits, Status
+from dlopt.result import Limits, Proof, Status
 
 SMALL, SMALL_ON_TWO = 12, 20
 """Chunks of a model of orders that is solved at once, before CP-SAT looks for an order."""
@@ -44,12 +44,15 @@ class Verdict:
     reason : str or None
     certificate : BoundCertificate or None
         The proof that there is no plan, if it is one in fractions.
+    stands_on : {"exact", "solver"}
+        Whether the status is proven in fractions, or the solver's claim.
     """
 
     status: Status
     plan: Solution | None = None
     reason: str | None = None
     certificate: BoundCertificate | None = None
+    stands_on: Proof = "exact"
 
 
 class Feasibility:
@@ -140,13 +143,13 @@ class Feasibility:
         parts, outcome = model.state().solve(self.budget.left(), self.solver, self.seed)
         if outcome.status is Status.INFEASIBLE:
             text = f"every order of chunks is late by more than {self._shown(_MARGIN)}"
-            return Verdict(Status.INFEASIBLE, reason=f"{text}, says {outcome.solver}, in floats")
+            return _claimed(f"{text}, says {outcome.solver}, in floats")
         plan = self._plan(parts) if parts else None
         if plan is not None:
             return Verdict(Status.OPTIMAL, plan)
         if outcome.bound is not None and outcome.bound > SPARE:
             text = f"every order of chunks is late by {self._shown(exact(outcome.bound))} or more"
-            return Verdict(Status.INFEASIBLE, reason=f"{text}, says {outcome.solver}, in floats")
+            return _claimed(f"{text}, says {outcome.solver}, in floats")
         if outcome.status is Status.OPTIMAL:
             return Verdict(Status.UNKNOWN, reason="it is too close for the solver to tell")
         return Verdict(Status.LIMIT, reason="a limit was reached before it was decided")
@@ -180,6 +183,11 @@ class Feasibility:
 
     def _shown(self, lateness: Fraction) -> str:
         return shown(self.case.span_back(lateness))
+
+
+def _claimed(reason: str) -> Verdict:
+    """Return that there is no plan, as a solver claims."""
+    return Verdict(Status.INFEASIBLE, reason=reason, stands_on="solver")
 
 
 def is_small(model: OrderModel) -> bool:

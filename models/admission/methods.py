@@ -11,7 +11,7 @@ from dlopt.models.admission.case import Case
 from dlopt.models.admission.feasibility import Feasibility
 from dlopt.models.admission.search import Search
 from dlopt.problems.admission import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
+from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
 Answer = Result[Solution]
 
@@ -105,6 +105,7 @@ def exact_plan(
         plan_class=_plan_class(installments),
         solver="+".join(search.solvers),
         certificate=search.certificate,
+        proof=search.stands_on,
     )
 
 
@@ -163,11 +164,12 @@ def feasible_queue(
     search.start(hint)
     most = case.worth(everyone)
     plan, status, reason, certificate = search.plan, Status.OPTIMAL, None, None
+    stands_on: Proof = "exact"
     if search.worth < most or plan is None:
         question = Feasibility(case.only(everyone), installments, limits, seed, solver)
         verdict = question.decide(explain=True)
         plan, status, reason = verdict.plan, verdict.status, verdict.reason
-        certificate = verdict.certificate
+        certificate, stands_on = verdict.certificate, verdict.stands_on
     value = None if plan is None else _in_units(instance, objective, most)
     return Result(
         status,
@@ -181,6 +183,7 @@ def feasible_queue(
         plan_class=_plan_class(installments),
         solver=solver,
         certificate=certificate,
+        proof=stands_on,
     )
 
 
@@ -300,6 +303,7 @@ def _bound(
         solver="HiGHS",
         solver_version=found.version,
         certificate=found.certificate,
+        proof=found.stands_on,
     )
 
 

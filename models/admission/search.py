@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import floor
 
-from dlopt.arithmetic import SOLVER, exact
+from dlopt.arithmetic import FLOATING, SOLVER, exact
 from dlopt.backends.budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
@@ -18,7 +18,7 @@ from dlopt.models.admission.grid import GridModel, quanta
 from dlopt.models.admission.order import OrderModel
 from dlopt.models.admission.sequence import Part, by_deadline, plan_of
 from dlopt.problems.admission import Decision, Solution, violations
-from dlopt.result import Limits, Status
+from dlopt.result import Limits, Proof, Status
 
 _CARE = Fraction(1, 10**6)
 _SHARE = 1 / 4
@@ -50,6 +50,8 @@ class Search:
         Where the bound comes from, or why there is no plan.
     certificate : BoundCertificate or None
         Of the bound, or that there is no plan, if it is proven in fractions.
+    stands_on : {"exact", "solver"}
+        Whether bound or status are proven in fractions, or a solver's claim.
     status : Status or None
         ``INFEASIBLE``, ``UNKNOWN`` or ``LIMIT`` if there is no plan, for that reason.
     """
@@ -65,6 +67,7 @@ class Search:
         self.bound: Fraction | None = None
         self.proof: str | None = None
         self.certificate: BoundCertificate | None = None
+        self.stands_on: Proof = "exact"
         self.status: Status | None = None
         self.solvers = ["HiGHS"]
 
@@ -84,7 +87,7 @@ class Search:
         except TimeoutError:
             if self.plan is not None and self.bound is None:
                 everything = self.case.worth(range(len(self.case.jobs)))
-                self._take_bound(everything, "what all tasks are worth")
+                self._take_bound(everything, "what all tasks are worth", "exact")
 
     @property
     def tight(self) -> bool:
@@ -115,6 +118,7 @@ class Search:
         verdict = question.decide(explain=True)
         if verdict.plan is None:
             self.status, self.certificate = verdict.status, verdict.certificate
+            self.stands_on = verdict.stands_on
             self.proof = f"the promised tasks: {verdict.reason}"
         else:
             self.plan, self.worth = verdict.plan, self.case.worth(promised)
@@ -128,7 +132,7 @@ class Search:
             known=self.worth,
             seed=self.seed,
         )
-        self._take_bound(found.worth, found.proof)
+        self._take_bound(found.worth, found.proof, found.stands_on)
         self.certificate = found.certificate if self.bound == found.worth else None
         if found.subset is not None:
             self._offer(by_deadline(self.case, found.subset), set(found.subset))
@@ -166,14 +170,14 @@ class Search:
         step = self.case.step
         bound = step * floor(-exact(outcome.bound) / step + _CARE) + self.case.granted
         if self.bound is None or bound < self.bound:
-            self._take_bound(bound, f"the word of {outcome.solver}, in floats")
+            self._take_bound(bound, f"the word of {outcome.solver}, in floats", "solver")
             self.certificate = None
 
-    def _take_bound(self, bound: Fraction | None, proof: str) -> None:
+    def _take_bound(self, bound: Fraction | None, proof: str, stands_on: Proof) -> None:
         """Take a bound; None says that there is no plan."""
-        self.proof = proof
+        self.proof, self.stands_on = proof, stands_on
         if bound is None or bound < self.worth:
-            # A plan in floats may be better by the tolerance of its check; one in fractions not.
+            # Of floats a plan may be at the end of what its check allows, where solvers err.
             if self.case.instance.exact:
                 raise SolverError(
                     f"a plan is worth {self.worth}, but its bound is {bound}: {proof}"
@@ -206,7 +210,7 @@ class Search:
         if not all(decision.promised for decision in hint.decisions if decision.accepted):
             return False
         instance = self.case.instance
-        return not violations(instance, hint, 0 if instance.exact else SOLVER)
+        return not violations(instance, hint, 0 if instance.exact else FLOATING)
 
 
 def _accepting(plan: Solution, tasks: set[str]) -> Solution:

@@ -155,7 +155,7 @@ def plan_of(
         return None
     chunks = _replayed(case, parts, loaded.loads)
     tasks = case.instance.tasks
-    due = {tasks[job.index].id: case.instant_back(job.due) for job in case.jobs}
+    due = {tasks[job.index].id: case.latest(job) for job in case.jobs}
     if any(chunk.computation_end > due[chunk.task] for chunk in chunks):
         return None
     if not case.instance.exact:

@@ -210,7 +210,8 @@ def test_smallest_valid_traces() -> None:
     assert violations_executed(ALONE, DOWN, given_up) == ()
     before = replace(ALONE, now=2)
     late = Executed("a", 0, 1, 2, 3, 3, 4)
-    assert violations_executed(before, NOTHING, one(late, said=replace(YES, at=1))) == ()
+    said = Decision("a", True, 1)
+    assert violations_executed(before, NOTHING, one(late, said=said)) == ()
 
 
 def test_what_ends_as_its_node_fails_is_done_and_what_begins_as_it_is_back_runs() -> None:
@@ -295,3 +296,59 @@ def test_what_is_done_as_its_node_fails_is_not_lost_later() -> None:
     chunk = Executed("a", 0, 1, 0, 1, 1, 2, lost=F(5, 2))
     kinds = [v.kind for v in violations_executed(ALONE, until, one(chunk, AGAIN))]
     assert kinds == ["lost-without-failure"]
+
+
+def test_a_promise_made_before_now_is_not_taken_back() -> None:
+    """Task a is promised: it is due at 4, and ends at 12."""
+    instance = Instance(Cluster(1, 1, 1), (Task("a", 0, 1, 4),), now=1)
+    late = Executed("a", 0, 1, 10, 11, 11, 12)
+    for said, kinds in (
+        (Decision("a", True, 0, promised=False), ["promise-broken"]),
+        (Decision("a", True, 0), ["deadline"]),
+        (Decision("a", False, 0), ["promise-broken", "rejected-task-served"]),
+    ):
+        found = violations_executed(instance, NOTHING, Trace((said,), (late,)))
+        assert [violation.kind for violation in found] == kinds
+
+
+def test_what_is_done_as_its_node_fails_cannot_be_lost_by_that() -> None:
+    """Else it could be done again, or be given up, at will."""
+    until = Scenario(failures=(Failure(0, 2, 3),))
+    done = Executed("a", 0, 1, 0, 1, 1, 2)
+    again = Executed("a", 0, 1, 3, 4, 4, 5)
+    assert violations_executed(ALONE, until, one(done)) == ()
+    found = violations_executed(ALONE, until, one(replace(done, lost=2), again))
+    assert found == (Violation("lost-without-failure", "task a on node 0", 2),)
+    begun = Executed("a", 0, 1, 2, 3, 3, 4, lost=2)
+    assert violations_executed(ALONE, until, one(begun, again)) == ()
+    before = Executed("a", 0, 1, F(1, 4), F(5, 4), F(5, 4), F(9, 4), lost=2)
+    assert violations_executed(ALONE, until, one(before, again)) == ()
+    late = Scenario(failures=(Failure(0, 3, 4),))
+    found = violations_executed(ALONE, late, one(replace(done, lost=3), replace(again, node=0)))
+    assert "lost-without-failure" in {violation.kind for violation in found}
+
+
+def test_a_rejected_task_takes_no_tolerance_away() -> None:
+    tasks = (*TWO.tasks, Task("c", 0, 1, 0))
+    off = F(1, 10**10)
+    pair = (
+        Executed("a", 0, 1, 0, 1, 1, 2),
+        Executed("b", 0, 1, 2 - off, 3 - off, 3 - off, 4 - off),
+    )
+    three = replace(TWO, tasks=tasks)
+    said = (*BOTH, replace(NO, task="c"))
+    assert violations_executed(three, NOTHING, Trace(said, pair), 1e-9) == ()
+    none = Trace(tuple(replace(NO, task=task.id) for task in tasks), ())
+    assert violations_executed(three, NOTHING, none, 1e-9) == ()
+
+
+def test_a_promise_in_floats_may_be_off_by_units_in_the_last_place() -> None:
+    """At 1.7e9 these are more than 1e-9 of a second; exact numbers have none."""
+    instance = Instance(Cluster(1, 0, 1), (Task("a", 1.7e9, 1.0, 1 - 1e-5),))
+    chunk = Executed("a", 0, 1.0, 1.7e9, 1.7e9, 1.7e9, 1.7e9 + 1)
+    trace = Trace((Decision("a", True, 1.7e9),), (chunk,))
+    assert violations_executed(instance, NOTHING, trace, 1e-9) == ()
+    assert missed(instance, trace, 1e-9) == frozenset()
+    assert missed(instance, trace) == {"a"}
+    later = replace(trace, chunks=(replace(chunk, computation_end=1.7e9 + 1 + 2e-5),))
+    assert missed(instance, later, 1e-9) == {"a"}

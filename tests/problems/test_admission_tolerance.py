@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dlopt import api
+from dlopt.arithmetic import exact
 from dlopt.problems import admission, records
 from dlopt.problems.admission import Chunk, Commitment, Decision, Instance, Solution, Task
+from dlopt.problems.admission import timeline as admission_timeline
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.records import HEADER_FIELDS
 from tests import strategies
@@ -200,8 +203,9 @@ def test_an_epoch_does_not_soften_the_rules() -> None:
 def test_floats_may_be_off_by_units_in_the_last_place() -> None:
     """At 1.7e9 a float is 2.4e-7 wide, more than 1e-9 of a second."""
     instance = Instance(Cluster(1, tau=0.3, chi=0.4), (Task("a", EPOCH, 1.0, 0.7),))
-    chunk = Chunk("a", 0, 1.0, EPOCH, EPOCH + 0.3, EPOCH + 0.3, EPOCH + 0.7)
+    chunk = Chunk("a", 0, 1.0, EPOCH, EPOCH + 0.3, EPOCH + 0.3, EPOCH + 0.700002)
     decisions = (Decision("a", True, EPOCH),)
+    assert chunk.computation_end != EPOCH + 0.7
     assert admission.violations(instance, Solution(decisions, (chunk,)), 1e-9) == ()
     assert admission.violations(instance, Solution(decisions, (chunk,))) != ()
     late = replace(chunk, computation_end=EPOCH + 0.7001)
@@ -210,12 +214,12 @@ def test_floats_may_be_off_by_units_in_the_last_place() -> None:
 
 
 def test_the_state_of_the_cluster_is_decided_exactly_too() -> None:
-    """In floats 0.1 + 0.2 is more than the rationals that they are."""
+    """In floats 0.1 + 0.2 is more than the decimals that they stand for."""
     cluster = Cluster(1, tau=1.0, chi=1.0)
     sent = Commitment("gone", 0, 0.1, 0.2, 0.2)
     instance = Instance(cluster, (Task("a", 0.25, 1.0, 9.0),), now=0.25, committed=(sent,))
-    free = F(0.1) + F(0.2)
-    assert instance.channel_free == 0.1 + 0.2 > free
+    free = F(3, 10)
+    assert exact(instance.channel_free) == exact(0.1 + 0.2) > free
 
     def starts(at: Fraction) -> tuple[str, ...]:
         chunk = Chunk("a", 0, 1, at, at + 1, at + 1, at + 2)
@@ -228,18 +232,18 @@ def test_the_state_of_the_cluster_is_decided_exactly_too() -> None:
 
 def test_what_remains_is_decided_exactly_too() -> None:
     """A difference of floats is rounded."""
-    cluster, tasks = Cluster(1, tau=1, chi=1), (Task("a", 0, 0.9, 9),)
-    old = Commitment("a", 0, 0, 0.2, 1)
+    cluster, tasks = Cluster(1, tau=1, chi=1), (Task("a", 0, 0.3, 9),)
+    old = Commitment("a", 0, 0, 0.1, 1)
     instance = Instance(cluster, tasks, now=1, committed=(old,))
-    left = F(0.9) - F(0.2)
-    assert instance.remaining["a"] == 0.9 - 0.2 != left
+    left = F(1, 5)
+    assert exact(instance.remaining["a"]) == exact(0.3 - 0.1) != left
     chunk = Chunk("a", 0, left, 1, 1 + left, 1 + left, 1 + 2 * left)
     assert admission.violations(instance, Solution((Decision("a", True, 0),), (chunk,))) == ()
 
 
 @pytest.mark.property
 @given(st.data(), st.sampled_from([0.0, 1e-17, 1e-16, 0.1, 0.3]))
-def test_floats_break_what_the_rationals_that_they_are_break(
+def test_floats_break_what_the_decimals_that_they_print_break(
     data: st.DataObject, tolerance: float
 ) -> None:
     """No difference of floats is rounded away on the way to a violation."""
@@ -254,19 +258,19 @@ def test_floats_break_what_the_rationals_that_they_are_break(
     rounded_plan = records.floating(replace(broken.plan, chunks=chunks))
     twin, twin_plan = rational(rounded), rational(rounded_plan)
     found = admission.violations(rounded, rounded_plan, tolerance)
-    assert found == admission.violations(twin, twin_plan, F(tolerance))
+    assert found == admission.violations(twin, twin_plan, exact(tolerance))
     for v in found:
         assert {type(number) for number in (v.amount, v.start, v.end)} <= {F, int, type(None)}
 
 
 def rational(value: Any) -> Any:
-    """Return a record with all its floats as the rationals that they are."""
+    """Return a record with all its floats as the decimals that they print."""
     if isinstance(value, records.Record):
         names = [field.name for field in fields(value) if field.name not in HEADER_FIELDS]
         return replace(value, **{name: rational(getattr(value, name)) for name in names})
     if isinstance(value, tuple):
         return tuple(map(rational, value))
-    return F(value) if isinstance(value, float) else value
+    return exact(value) if isinstance(value, float) else value
 
 
 def test_a_rejected_task_takes_no_tolerance_away() -> None:
@@ -283,3 +287,95 @@ def test_a_rejected_task_takes_no_tolerance_away() -> None:
         for violation in admission.violations(Instance(cluster, tasks), accepted, 1e-9)
     }
     assert kinds == {"channel-overlap", "load-not-conserved"}
+
+
+def crowd(count: int, load: float, deadline: float, step: float, epoch: float) -> Any:
+    """Return tasks that arrive at once on one node, stated to begin `step` after one another."""
+    tasks = tuple(Task(f"t{i}", epoch, load, deadline) for i in range(count))
+    starts = [epoch + i * step for i in range(count)]
+    chunks = (
+        Chunk(task.id, 0, load, at, at, at, at + load)
+        for task, at in zip(tasks, starts, strict=True)
+    )
+    decisions = tuple(Decision(task.id, True, epoch) for task in tasks)
+    return Instance(Cluster(1, 0.0, 1.0), tasks), Solution(decisions, tuple(chunks))
+
+
+@pytest.mark.parametrize(
+    ("load", "deadline", "step", "fit", "tried"),
+    [
+        (1e-3, 0.045, 0.044 / 45, 45, 46),  # each overlaps the next by 1/45 of a millisecond
+        (1e-5, 1.1e-5, 0.0, 3, 20),  # all at the same instant: finer than the clock, see below
+        (1e-3, 60.0, 0.044 / 45, 45, 46),  # in time, but ends that cannot be
+    ],
+)
+def test_what_is_allowed_does_not_add_up(
+    load: float, deadline: float, step: float, fit: int, tried: int
+) -> None:
+    """64 units in the last place at this epoch are 24 microseconds: once, not for each task."""
+    assert admission.violations(*crowd(fit, load, deadline, load, EPOCH), 1e-9) == ()
+    for count in (fit + 1, tried):
+        found = admission.violations(*crowd(count, load, deadline, step, EPOCH), 1e-9)
+        assert {violation.kind for violation in found} == {"earlier-than-possible"}
+
+
+def test_an_end_that_cannot_be_is_named() -> None:
+    instance, plan = crowd(46, 1e-3, 0.045, 0.044 / 45, EPOCH)
+    *_, found = admission.violations(instance, plan, 1e-9)
+    assert (found.resource, found.start) == ("task t45", exact(EPOCH + 0.044 / 45 * 45 + 1e-3))
+    assert found.end == exact(EPOCH) + F(46, 1000)
+    assert found.amount == found.end - found.start
+
+
+def test_what_promises_nothing_counts_as_in_time_only_if_it_can_be() -> None:
+    """At the end of the allowance it is worth a task; stated late it is worth none."""
+    instance, plan = crowd(1, 1.0, 1 - 2e-5, 0.0, EPOCH)
+    hope = replace(plan, decisions=(replace(plan.decisions[0], promised=False),))
+    in_time = replace(hope.chunks[0], computation_end=EPOCH + 1 - 2.1e-5)
+    assert admission.objective(instance, hope) == 0
+    assert admission.objective(instance, replace(hope, chunks=(in_time,))) == 1
+    assert admission.violations(instance, replace(hope, chunks=(in_time,)), 1e-9) == ()
+    sooner = replace(instance, tasks=(replace(instance.tasks[0], deadline=1 - 2.6e-5),))
+    assert admission.violations(sooner, hope, 1e-9) == ()
+    in_time = replace(in_time, computation_end=EPOCH + 1 - 2.3e-5)
+    assert admission.violations(sooner, replace(hope, chunks=(in_time,)), 1e-9) == ()
+
+
+def test_loads_that_are_off_are_made_up_for_by_the_largest_chunks() -> None:
+    """What is missing goes to the largest; what is too much is taken from it, then the next."""
+    cluster, task = Cluster(2, 0, 1), Task("a", 0, 10, 9.9)
+    instance = Instance(cluster, (task,))
+    yes = (Decision("a", True, 0),)
+
+    def plan(*loads: Any) -> Solution:
+        chunks = (Chunk("a", node, load, 0, 0, 0, load) for node, load in enumerate(loads))
+        return Solution(yes, tuple(chunks))
+
+    ends = admission_timeline.exact_ends
+    of = {"a": F(10)}
+    assert ends(instance, plan(6, 3).chunks, of)["a"] == (7, 2)
+    assert ends(instance, plan(6, 5).chunks, of)["a"] == (5, 2)
+    assert ends(instance, plan(15, -3).chunks, of)["a"] == (10, 1)
+    assert ends(instance, plan(2, 1).chunks, {"a": F(0)}) == {}
+    assert admission.violations(instance, plan(9, 1), WITHIN) == ()
+    (found,) = admission.violations(instance, plan(F(99, 10), 0), F(1, 100))
+    assert (found.kind, found.end) == ("earlier-than-possible", 10)
+
+
+def test_what_is_too_little_to_matter_may_be_left_out() -> None:
+    """With less than the tolerance of its load left, a task needs no chunk, and no set-up time."""
+    old = Commitment("a", 0, 0, 1 - 1e-12, 1)
+    instance = Instance(Cluster(1, 1, 1, 5), (Task("a", 0, 1.0, 9),), now=1, committed=(old,))
+    nothing = Solution((Decision("a", True, 0),), ())
+    assert admission.violations(instance, nothing, 1e-9) == ()
+    assert api.solve(instance, "bound-fluid").bound == 1
+    found = admission.violations(instance, nothing, 1e-13)
+    assert [violation.kind for violation in found] == ["load-not-conserved"]
+
+
+def test_a_transmission_of_no_length_waits_for_no_channel() -> None:
+    cluster = Cluster(2, (1, 0), (1, 1))
+    instance = Instance(cluster, (Task("a", 0, 2, 9.5), Task("b", 0, 1, 1)))
+    yes = (Decision("a", True, 0), Decision("b", True, 0))
+    chunks = (Chunk("a", 0, 2, 0, 2, 2, 4), Chunk("b", 1, 1, 0, 0, 0, 1))
+    assert admission.violations(instance, Solution(yes, chunks), 1e-9) == ()

@@ -12,7 +12,7 @@ from annotated_types import MinLen
 from dlopt.arithmetic import Number, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import records
-from dlopt.problems.admission.state import committed_faults
+from dlopt.problems.admission.state import committed_faults, later, less
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.records import Header, NonNegative, Positive, Record, numbers_of
 
@@ -44,7 +44,7 @@ class Task(Record):
     def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if more remains than the whole load."""
         load, remaining = known.get("load"), known.get("remaining")
-        if load is not None and remaining is not None and remaining > load:
+        if load is not None and remaining is not None and less(load, remaining):
             yield Fault("remaining", remaining, f"must not exceed the load, {shown(load, 15)}")
 
     @property
@@ -153,7 +153,7 @@ class Instance(Header):
     @property
     def promised(self) -> frozenset[str]:
         """Identities of the tasks that arrived before `now`, which are accepted already."""
-        return frozenset(task.id for task in self.tasks if task.arrival < self.now)
+        return frozenset(task.id for task in self.tasks if less(task.arrival, self.now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +274,10 @@ class State(Protocol):
 
 def free_times_of(state: State) -> tuple[Any, ...]:
     """Return when each node can be sent to."""
-    free = [max(instant, state.now) for instant in state.ready_times]
+    free = [later(instant, state.now) for instant in state.ready_times]
     free = free or [state.now] * state.cluster.nodes
     for chunk in state.committed:
-        free[chunk.node] = max(free[chunk.node], chunk.end)
+        free[chunk.node] = later(free[chunk.node], chunk.end)
     return tuple(free)
 
 
@@ -319,10 +319,10 @@ def _task_faults(tasks: tuple[Task, ...], now: Number | None) -> Iterable[Fault]
             yield Fault(f"tasks[{index}].id", task.id, "must not be empty")
         if seen[task.id] > 1:
             yield Fault(f"tasks[{index}].id", task.id, "must be given to one task only")
-        if before is not None and task.arrival < before:
+        if before is not None and less(task.arrival, before):
             rule = f"must not lie before the arrival of the task before, {shown(before, 15)}"
             yield Fault(f"tasks[{index}].arrival", task.arrival, rule)
-        if task.remaining is not None and now is not None and task.arrival >= now:
+        if task.remaining is not None and now is not None and not less(task.arrival, now):
             rule = "is for tasks that arrived before now only"
             yield Fault(f"tasks[{index}].remaining", task.remaining, rule)
-        before = task.arrival if before is None else max(before, task.arrival)
+        before = task.arrival if before is None else later(before, task.arrival)

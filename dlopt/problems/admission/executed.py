@@ -78,9 +78,10 @@ def violations_executed(
     -----
     A chunk takes ``theta_cm + load tau F_tau`` and then ``theta_cp + load chi F_chi``, with the
     factors of its task. Nothing starts on a node that is down, and a node that fails loses what
-    it holds; a chunk that ends just as its node fails is done. Of an accepted task, what is done
+    it holds. A chunk that ends just as its node fails is done, and cannot be lost by that. Of an accepted task, what is done
     and what is dropped make up what remained of its load. A deadline is held against the trace
-    only where it was promised: what is late otherwise, `missed` counts.
+    only where it was promised: what is late otherwise, `missed` counts. What arrived before `now`
+    was promised, and stays so.
 
     Complexity: O(n log n) in tasks and chunks, times the failures of a node.
 
@@ -139,7 +140,7 @@ class _Facts:
                 yield Violation("unknown-task", f"task {said.task}")
                 continue
             task, at = tasks[said.task], exact(said.at)
-            if said.task in promised and not said.accepted:
+            if said.task in promised and not (said.accepted and said.promised):
                 yield Violation("promise-broken", f"task {said.task}")
             off, late = at - exact(task.arrival), self._late(task, at)
             before = said.task in promised and at <= exact(self.instance.now)
@@ -188,7 +189,7 @@ class _Facts:
             if within > self._close(back):
                 kind = "node-down" if start >= begin else "failure-survived"
                 yield Violation(kind, resource, max(start, begin), back, within)
-            if lost is not None and start <= begin <= end:
+            if lost is not None and start <= begin < end:
                 lost = None if abs(lost - begin) <= self._close(begin) else lost
         if lost is not None:
             yield Violation("lost-without-failure", resource, lost)
@@ -278,7 +279,10 @@ class _Facts:
 
     @cached_property
     def _shortest(self) -> Fraction:
-        return min(exact(task.deadline) for task in self.instance.tasks)
+        """The shortest deadline of a task that is accepted: what is rejected is in nobody's way."""
+        accepted = {said.task for said in self.trace.decisions if said.accepted}
+        spans = [exact(task.deadline) for task in self.instance.tasks if task.id in accepted]
+        return min(spans, default=Fraction(0))
 
     def _late(self, task: Task, instant: Fraction) -> Fraction:
         """Return by how much an instant of a task may be off."""

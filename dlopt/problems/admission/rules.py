@@ -18,6 +18,7 @@ from dlopt.problems.admission.data import (
     channel_free_of,
     remaining_of,
 )
+from dlopt.problems.admission.timeline import exact_ends
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
@@ -40,8 +41,12 @@ KINDS = (
     "negative-load",
     "load-not-conserved",
     "deadline",
+    "earlier-than-possible",
 )
-"""The kinds of violation that `violations` tells apart."""
+"""The kinds of violation that `violations` tells apart; the last one only with a tolerance."""
+
+_A_CHUNK = Fraction(1, 16)
+"""What a chunk may add to the rounding of the instants after it: four units in the last place."""
 
 
 def violations(
@@ -57,7 +62,7 @@ def violations(
         Relative: a task's load may be off by `tolerance` times that load, its times by
         `tolerance` times its relative deadline, and two tasks may overlap by `tolerance` times
         the shortest relative deadline of accepted tasks. If it is not 0, times may also be off by
-        64 units in the last place.
+        64 units in the last place; and what is allowed does not add up, see Notes.
 
     Returns
     -------
@@ -68,9 +73,21 @@ def violations(
     -----
     A task is decided at its arrival, or before `now` if it arrived before. A node holds one chunk
     at a time, from the start of its transmission to the end of its computation. Only promised
-    deadlines are held against the plan. Complexity: O(n log n) in tasks and chunks.
+    deadlines are held against the plan.
+
+    With a tolerance, and if nothing else is broken, the chunks are also done in their order in
+    exact numbers, as early as can be (`dlopt.problems.admission.timeline`). There a task whose
+    deadline is promised, or met as stated, must end by its deadline and one allowance: the
+    tolerance times its relative deadline, and 64 units in the last place of that end. And no task
+    may be stated to end before it ends there by more than that and 4 units for each chunk sent
+    before. Else it is stated to end ``earlier-than-possible``. So every plan that passes is the
+    rounding of an exact one whose only liberty is one allowance against each deadline.
+
+    Complexity: O(n log n) in tasks and chunks.
     """
-    return tuple(_Rules(instance, solution, tolerance).broken())
+    rules = _Rules(instance, solution, tolerance)
+    found = tuple(rules.broken())
+    return found if found or not tolerance else tuple(rules.impossible())
 
 
 @dataclass(frozen=True)
@@ -197,6 +214,32 @@ class _Rules:
         late = exact(self.tolerance) * exact(task.deadline) + self._resolution(done)
         if decision.promised and done - deadline > late:
             yield Violation("deadline", resource, deadline, done, done - deadline)
+
+    def impossible(self) -> Iterator[Violation]:
+        """Yield where a task is stated to end, or to be in time, and in exact numbers cannot.
+
+        The plan breaks no other rule.
+        """
+        promised = {said.task: said.promised for said in self.solution.decisions if said.accepted}
+        tolerance, needs = exact(self.tolerance), remaining_of(self.instance, exact)
+        for task in self.instance.tasks:
+            if needs[task.id] <= tolerance * exact(task.load):
+                needs[task.id] = Fraction(0)  # it may be left out
+        stated: dict[str, Fraction] = {}
+        for chunk in self.solution.chunks:
+            end = exact(chunk.computation_end)
+            stated[chunk.task] = max(end, stated.get(chunk.task, end))
+        ends = exact_ends(self.instance, self.solution.chunks, needs)
+        for task in self.instance.tasks:
+            if task.id not in ends:
+                continue
+            (end, chunks), done = ends[task.id], stated[task.id]
+            deadline = exact(task.arrival) + exact(task.deadline)
+            span, resolution = tolerance * exact(task.deadline), self._resolution(end)
+            in_time = promised[task.id] or done <= deadline
+            late = in_time and end - deadline > span + resolution
+            if late or end - done > span + resolution * (1 + chunks * _A_CHUNK):
+                yield Violation("earlier-than-possible", f"task {task.id}", done, end, end - done)
 
     def _late(self, instant: Fraction) -> Fraction:
         """Return by how much two tasks may come too close at an instant."""

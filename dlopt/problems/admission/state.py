@@ -19,6 +19,22 @@ _SPARE = 1 + exact(FLOATING)
 """Floats in a state come from computations: they may be off by a relative 1e-9."""
 
 
+def less(one: Any, other: Any) -> bool:
+    """Tell whether a number is less than another, a float being the decimal that it prints.
+
+    Examples
+    --------
+    >>> 0.001 > Fraction(1, 1000), less(Fraction(1, 1000), 0.001)
+    (True, False)
+    """
+    return bool(one < other if type(one) is type(other) else exact(one) < exact(other))
+
+
+def later(one: Any, other: Any) -> Any:
+    """Return the larger of two numbers, the first one if they are equal; see `less`."""
+    return other if less(one, other) else one
+
+
 def committed_faults(
     committed: Sequence[Any], cluster: Cluster | None, tasks: Sequence[Any], now: Number | None
 ) -> Iterable[Fault]:
@@ -29,13 +45,13 @@ def committed_faults(
         if cluster is not None and not 0 <= chunk.node < cluster.nodes:
             rule = f"must be one of the nodes 0 to {cluster.nodes - 1}"
             yield Fault(f"{path}.node", chunk.node, rule)
-        if now is not None and chunk.start > now:
+        if now is not None and less(now, chunk.start):
             rule = f"must not lie after now, {shown(now, 15)}"
             yield Fault(f"{path}.start", chunk.start, rule)
-        if chunk.start < arrivals.get(chunk.task, 0):
+        if less(chunk.start, arrivals.get(chunk.task, 0)):
             rule = f"must not lie before the task arrives, {shown(arrivals[chunk.task], 15)}"
             yield Fault(f"{path}.start", chunk.start, rule)
-        if chunk.end < chunk.start:
+        if less(chunk.end, chunk.start):
             yield Fault(f"{path}.end", chunk.end, "must not lie before the start")
     yield from _too_much(committed, tasks)
 

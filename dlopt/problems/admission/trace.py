@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dlopt.arithmetic import Number, exact
+from dlopt.arithmetic import ROUNDING, Number, exact
 from dlopt.problems.admission.data import Decision, Instance
 from dlopt.problems.records import Record
 
@@ -68,7 +68,8 @@ def missed(instance: Instance, trace: Trace, tolerance: float = 0) -> frozenset[
     instance : Instance
     trace : Trace
     tolerance : float, default 0
-        A task may end late by `tolerance` times its relative deadline.
+        A task may end late by `tolerance` times its relative deadline and, if it is not 0, by 64
+        units in the last place of that end.
 
     Examples
     --------
@@ -85,7 +86,8 @@ def missed(instance: Instance, trace: Trace, tolerance: float = 0) -> frozenset[
     for chunk in trace.chunks:
         task = tasks.get(chunk.task)
         if task is not None and chunk.lost is None:
-            latest = exact(task.arrival) + exact(task.deadline) * (1 + exact(tolerance))
-            if exact(chunk.computation_end) > latest:
+            end, span = exact(chunk.computation_end), exact(task.deadline)
+            allowed = exact(tolerance) * span + (ROUNDING * abs(end) if tolerance else 0)
+            if end - exact(task.arrival) - span > allowed:
                 late.add(chunk.task)
     return frozenset(late & accepted)

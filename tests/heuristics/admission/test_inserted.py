@@ -163,3 +163,15 @@ def test_newton_s_method_ends_even_if_it_goes_round(monkeypatch):
     assert placer().place(Nodes((0, 1, 4), 0), 0, F(3), F(39, 8)).end == F(39, 8)
     wrong = placer(numbers=(1, 1, 0, 0)).place(Nodes((0, 3, 3), 0), 0, F(4), 7)
     assert wrong.end == F(16, 3)
+
+
+def test_newtons_method_takes_more_than_one_step():
+    """After the first step from the deadline, other nodes lead than at the completion."""
+    costs = (F(5), F(14), F(0), F(0))
+    ready = (F(27, 10), F(19, 5), F(19), F(192, 7), F(100), F(195))
+    found = placer(numbers=costs, nodes=6).place(Nodes(ready, F(0)), F(0), F(5), F(44))
+    assert (found.nodes, found.end) == (4, F(3249317, 82880))
+    twin = PlainInserted(Algorithm.parse("edf-iit-2"), costs, 6)
+    assert twin.place(PlainNodes(ready, F(0)), F(0), F(5), F(44)) == found
+    loads = placer(numbers=costs, nodes=6).loads(F(5), list(ready[:4]), found)
+    assert sum(loads) == 5

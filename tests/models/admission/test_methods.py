@@ -158,7 +158,8 @@ def test_floats_at_a_tight_deadline():
 
 @pytest.mark.usefixtures("nothing_is_small")
 def test_floats_have_no_common_measure_and_are_rounded_on_the_grid():
-    instance = stream(2, 1.0, 1.5, (0.0, 2.2, 6.1), (0.3, 1.1, 4.2), (0.4, 1.7, 5.0))
+    loads = 2.200000000001, 1.100000000003, 1.700000000007
+    instance = stream(2, 1.0, 1.5, *zip((0.0, 0.3, 0.4), loads, (6.1, 4.2, 5.0), strict=True))
     case = Case.of(instance)
     coarse, fine = quanta(case)
     assert coarse == 5 * fine == sum(job.load for job in case.jobs) / 3 / 24

@@ -35,8 +35,8 @@ class Fast:
     reset : {"idle", "running", "never"}
         Of the readings: when the task that was sent last is forgotten.
     events : {"arrivals-first", "one-by-one", "dispatch-first"}
-        What comes first at one instant: all arrivals; each arrival, and then what can be sent; or
-        what can be sent, and then all arrivals.
+        What comes first at one instant: all arrivals, and then what can be sent; what can be sent
+        before and after each arrival; or what can be sent, and then all arrivals.
 
     Examples
     --------

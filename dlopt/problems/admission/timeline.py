@@ -1,0 +1,109 @@
+"""The exact timeline of a plan in floats: what it says, done as early as resources allow.
+
+A check with a tolerance lets every instant be off by a little. On a channel or a node these
+allowances would add up: many tasks that each overlap the next by a little gain the time of another
+task. So the chunks are taken as stated, in their order, but with exact durations and loads that
+make up what each task needs, each sent as early as arrival, channel and node allow. What this
+timeline ends with is a plan in exact numbers, and it is that plan which has to keep deadlines.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from dlopt.arithmetic import exact
+from dlopt.problems.admission.data import Chunk, Instance, channel_free_of
+
+
+class Ended(NamedTuple):
+    """When a task ends in the exact timeline, and how many chunks were sent until then."""
+
+    instant: Fraction
+    chunks: int
+
+
+def exact_ends(
+    instance: Instance, chunks: Iterable[Chunk], needs: Mapping[str, Fraction]
+) -> dict[str, Ended]:
+    """Return when tasks end if their chunks are sent in the stated order, as early as can be.
+
+    Parameters
+    ----------
+    instance : Instance
+    chunks : iterable of Chunk
+        Of known tasks and nodes. Their order is that of transmission starts, then ends, then the
+        ends of computations.
+    needs : mapping of str to Fraction
+        What each task's chunks are to do together. Loads below 0 count as 0; what is missing or
+        too much is added to the task's largest chunks, or taken from them. A chunk of no load is
+        not sent.
+
+    Returns
+    -------
+    dict of str to Ended
+        Of the tasks with chunks of some load.
+
+    Notes
+    -----
+    A transmission that takes no time does not wait for the channel. If the stated plan is valid
+    in exact numbers, no chunk here is later than stated. Complexity: O(n log n).
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=0, chi=1), (Task("a", 0, 1, 9), Task("b", 0, 1, 9)))
+    >>> chunks = (Chunk("a", 0, 1, 0, 0, 0, 1), Chunk("b", 0, 1, 0.75, 0.75, 0.75, 1.75))
+    >>> ends = exact_ends(instance, chunks, {"a": Fraction(1), "b": Fraction(1)})
+    >>> print(ends["b"].instant)
+    2
+    """
+    cluster, arrivals = instance.cluster, {task.id: exact(task.arrival) for task in instance.tasks}
+    theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
+    channel = ready = channel_free_of(instance, exact)
+    free = [exact(instant) for instant in instance.free_times]
+    ends: dict[str, Ended] = {}
+    ordered = sorted(
+        ((c, load) for c, load in _loads(chunks, needs) if load > 0), key=lambda pair: _key(pair[0])
+    )
+    for count, (chunk, load) in enumerate(ordered, 1):
+        node = chunk.node
+        send = theta_cm + load * exact(cluster.tau_of(node))
+        start = max(arrivals[chunk.task], free[node], channel if send else ready)
+        sent = start + send
+        if send:
+            channel = sent
+        end = free[node] = sent + theta_cp + load * exact(cluster.chi_of(node))
+        before = ends.get(chunk.task)
+        ends[chunk.task] = Ended(end if before is None else max(end, before.instant), count)
+    return ends
+
+
+def _loads(
+    chunks: Iterable[Chunk], needs: Mapping[str, Fraction]
+) -> list[tuple[Chunk, Fraction]]:
+    """Return the chunks with loads that are what their tasks need, in sum."""
+    parts: dict[str, list[Chunk]] = defaultdict(list)
+    for chunk in chunks:
+        parts[chunk.task].append(chunk)
+    found = []
+    for name, own in parts.items():
+        loads = [max(exact(chunk.load), Fraction(0)) for chunk in own]
+        missing = needs[name] - sum(loads, Fraction(0))
+        for place in sorted(range(len(own)), key=loads.__getitem__, reverse=True):
+            before = loads[place]
+            loads[place] = max(before + missing, Fraction(0))
+            missing -= loads[place] - before
+        found += zip(own, loads, strict=True)
+    return found
+
+
+def _key(chunk: Chunk) -> tuple[Fraction, ...]:
+    return (
+        exact(chunk.transmission_start),
+        exact(chunk.transmission_end),
+        exact(chunk.computation_end),
+    )

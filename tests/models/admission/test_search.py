@@ -1,0 +1,101 @@
+"""The search for what can be accepted: when it is done, and what it is never behind."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+
+import dlopt
+from dlopt.models.admission.case import Case
+from dlopt.models.admission.methods import bound_window, exact_plan, feasible_queue
+from dlopt.models.admission.search import Search
+from dlopt.problems.admission import Instance, Solution, Task, violations
+from dlopt.problems.cluster import Cluster
+from dlopt.result import Limits, Status
+from tests.heuristics.admission.strategies import PROMISING
+from tests.models.admission.streams import stream
+from tests.strategies import admission
+
+F = Fraction
+FIVE = stream(2, 1, 1, *((0, 1, 9) for _ in range(5)))
+
+
+def searched(instance, worth, bound, gap=0.0):
+    search = Search(Case.of(instance), 1, Limits(gap=gap), 0, "HiGHS")
+    search.plan, search.worth, search.bound = Solution((), ()), F(worth), F(bound)
+    return search
+
+
+@pytest.mark.parametrize(
+    ("worth", "bound", "gap", "tight", "done"),
+    [
+        (4, 5, 0.0, False, False),
+        (4, 5, 0.25, False, True),
+        (4, 5, 0.24, False, False),
+        (5, 5, 0.0, True, True),
+        (10**6, 10**6 + 1, 0.0, False, False),
+    ],
+)
+def test_value_and_bound_must_be_equal_in_exact_numbers(worth, bound, gap, tight, done):
+    search = searched(FIVE, worth, bound, gap)
+    assert (search.tight, search.done) == (tight, done)
+
+
+def test_in_floats_they_meet_as_solvers_round():
+    floating = replace(FIVE, cluster=Cluster(2, 1.0, 1.0))
+    assert searched(floating, 10**7, 10**7 + 1).tight
+    assert not searched(floating, 10**6, 10**6 + 1).tight
+
+
+def test_nothing_is_proven_before_there_is_a_plan_and_a_bound():
+    search = searched(FIVE, 5, 5)
+    search.bound = None
+    assert not search.done
+    search.plan, search.bound = None, F(5)
+    assert not search.done
+
+
+@pytest.mark.property
+@given(admission(most=2, tasks=3))
+def test_exact_is_never_behind_what_it_is_made_of(instance):
+    """Nor behind an algorithm, with or without its plans to start from."""
+    alone = exact_plan(instance)
+    assert alone.status is Status.OPTIMAL
+    whole = feasible_queue(instance)
+    assert (whole.status is Status.OPTIMAL) == (alone.value == len(instance.tasks))
+    assert alone.bound <= bound_window(instance).bound
+    assert dlopt.solve(instance, "exact").value == alone.value
+    for name in PROMISING:
+        if dlopt.registry.method("admission", name).reason_against(instance) is None:
+            found = dlopt.solve(instance, name)
+            assert found.value <= alone.value
+            again = exact_plan(instance, hint=found.solution)
+            assert (again.value, again.bound) == (alone.value, alone.value)
+
+
+def test_on_what_a_bound_stands():
+    """Certificates are proofs; the solver's claim is one of a solver; nothing is proven of none."""
+    assert dlopt.solve(FIVE, "exact").proof in ("exact", "certificate")
+    assert dlopt.solve(FIVE, "bound-window").proof == "certificate"
+    assert bound_window(FIVE).proof == "exact"
+    nothing = Instance(Cluster(1, 1, 1), (Task("a", 0, 1, 9, remaining=0),), now=1)
+    assert dlopt.solve(nothing, "bound-fluid").proof == "exact"
+    late = dlopt.solve(stream(1, 1, 1, (0, 1, 1)), "all-or-nothing")
+    assert (late.status, late.proof) == (Status.INFEASIBLE, "certificate")
+    assert dlopt.solve(FIVE, "all-or-nothing").proof == "exact"
+    assert dlopt.solve(FIVE, "edf-iit-2").proof is None
+
+
+def test_a_plan_at_the_end_of_the_allowance_is_within_the_bound():
+    """In floats a deadline may be missed by 1e-9; just that is what the models allow."""
+    for short, most in ((9e-10, 1), (1.1e-9, 0)):
+        instance = stream(1, 0.5, 0.5, (0.0, 1.0, 1 - short))
+        assert dlopt.solve(instance, "bound-fluid").bound == most
+        assert dlopt.solve(instance, "exact").bound == most
+    half = stream(1, 0.5, 0.5, (0.0, 1.0, 1 - 4e-10))
+    found = exact_plan(half)
+    assert (found.status, found.value) == (Status.OPTIMAL, 1)
+    assert violations(half, found.solution, 1e-9) == ()
+    ending = exact_plan(stream(1, 0.5, 0.5, (0.0, 1.0, 1 - 9e-10)))
+    assert (ending.status, ending.value, ending.bound) == (Status.FEASIBLE, 0, 1)
