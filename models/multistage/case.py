@@ -1,8 +1,10 @@
 """An instance as the models see it: tasks as in `admission`, reservations, a solver's units.
 
-Floats stand for the binary fractions they are. As a plan in floats is checked with a tolerance,
-tasks get a quarter of it, as in `dlopt.models.admission.case`, and reservations become shorter by
-as much: what is proven impossible is impossible for all plans that pass the check by less.
+A float stands for the decimal that it prints. A plan in floats is checked with a tolerance of
+`FLOATING` and 64 units in the last place (`dlopt.problems.multistage.violations`): tasks get a
+quarter of the larger tolerance `SOLVER`, reservations become shorter by a sixteenth of it, and what
+the check lets a plan leave out is settled. So what is proven holds for all plans that `dlopt.check`
+accepts. Instances in exact numbers are stated as they are.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from fractions import Fraction
 from math import frexp
 from typing import Any
 
-from dlopt.arithmetic import SOLVER, Number, exact
+from dlopt.arithmetic import FLOATING, SOLVER, Number, exact
 from dlopt.models.admission.case import Case as Stream
 from dlopt.models.admission.case import Job, common_measure
 from dlopt.models.multistage.bookings import Booking, Weights, booking_of, shortest, unsure
+from dlopt.problems.admission.data import channel_free_of, remaining_of
 from dlopt.problems.multistage import Instance
 
 _SIZE = 10
@@ -209,13 +212,14 @@ def _jobs(
     settled, granted = set[int](), Fraction(0)
     if stream is None:
         return jobs, frozenset(), granted
-    remaining, promised = stream.remaining, stream.promised
-    ready = max(exact(instance.now), exact(instance.channel_free))
+    remaining, promised = remaining_of(stream, exact), stream.promised
+    ready = max(exact(instance.now), channel_free_of(stream, exact))
+    omitted = Fraction(0) if instance.exact else exact(FLOATING)
     for index, task in enumerate(stream.tasks):
-        left = exact(remaining[task.id])
+        left = remaining[task.id]
         weight = exact(task.load) if weigh.by_load else weigh.task
         must = task.id in promised or everyone
-        if left == 0:
+        if left <= omitted * exact(task.load):
             settled.add(index)
             granted += weight
         elif weight or must:

@@ -67,7 +67,8 @@ def exact_ends(
     free = [exact(instant) for instant in instance.free_times]
     ends: dict[str, Ended] = {}
     ordered = sorted(
-        ((c, load) for c, load in _loads(chunks, needs) if load > 0), key=lambda pair: _key(pair[0])
+        ((c, load) for c, load in scaled_loads(chunks, needs) if load > 0),
+        key=lambda pair: stated_order(pair[0]),
     )
     for count, (chunk, load) in enumerate(ordered, 1):
         node = chunk.node
@@ -82,14 +83,14 @@ def exact_ends(
     return ends
 
 
-def _loads(
+def scaled_loads(
     chunks: Iterable[Chunk], needs: Mapping[str, Fraction]
 ) -> list[tuple[Chunk, Fraction]]:
     """Return the chunks with loads that are what their tasks need, in sum."""
     parts: dict[str, list[Chunk]] = defaultdict(list)
     for chunk in chunks:
         parts[chunk.task].append(chunk)
-    found = []
+    found: list[tuple[Chunk, Fraction]] = []
     for name, own in parts.items():
         loads = [max(exact(chunk.load), Fraction(0)) for chunk in own]
         missing = needs[name] - sum(loads, Fraction(0))
@@ -101,7 +102,8 @@ def _loads(
     return found
 
 
-def _key(chunk: Chunk) -> tuple[Fraction, ...]:
+def stated_order(chunk: Chunk) -> tuple[Fraction, ...]:
+    """Return the place of a chunk in the order that a plan states."""
     return (
         exact(chunk.transmission_start),
         exact(chunk.transmission_end),

@@ -13,9 +13,10 @@ from functools import cached_property
 
 from dlopt.arithmetic import ROUNDING, exact
 from dlopt.problems import admission
-from dlopt.problems.admission.data import channel_free_of
+from dlopt.problems.admission.data import channel_free_of, remaining_of
 from dlopt.problems.intervals import Overlap, crossings, overlaps
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
+from dlopt.problems.multistage.timeline import crossings_in_exact_numbers
 from dlopt.result import Violation
 
 KINDS = (
@@ -44,7 +45,9 @@ def violations(
     tolerance : float, default 0
         As for `admission`; a reservation and a chunk, or two reservations, may overlap by
         `tolerance` times the shortest relative deadline or reservation, and by 64 units in the
-        last place.
+        last place. What is allowed does not add up: in the exact timeline of the plan
+        (`dlopt.problems.multistage.timeline`) no chunk may reach further than that into a
+        reservation which it is stated to precede, else it is ``earlier-than-possible``.
 
     Returns
     -------
@@ -59,7 +62,8 @@ def violations(
     Complexity: O(n log n) in tasks, reservations, chunks and reserved nodes.
     """
     rules = _Rules(instance, solution, tolerance)
-    return (*_of_tasks(instance, solution, tolerance), *rules.broken())
+    found = (*_of_tasks(instance, solution, tolerance), *rules.broken())
+    return found if found or not tolerance else tuple(rules.impossible())
 
 
 def _of_tasks(instance: Instance, solution: Solution, tolerance: float) -> Iterator[Violation]:
@@ -152,6 +156,35 @@ class _Rules:
         for node, windows in reserved.items():
             shared = (*overlaps(windows), *crossings(windows, used[node]))
             yield from self._told("reservation-on-node", f"node {node}", shared)
+
+    def impossible(self) -> Iterator[Violation]:
+        """Yield where chunks cannot be done before a reservation that they are stated to precede.
+
+        The plan breaks no other rule.
+        """
+        stream = self.instance.stream
+        if stream is None or not self.solution.chunks:
+            return
+        wanted = {one.id: one for one in self.instance.reservations}
+        on_channel: list[tuple[Fraction, Fraction]] = []
+        on_nodes: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+        for grant in self.solution.grants:
+            if grant.accepted:
+                one = wanted[grant.reservation]
+                if exact(one.start) < exact(one.channel_end):
+                    on_channel.append((exact(one.start), exact(one.channel_end)))
+                for node in grant.nodes:
+                    on_nodes[node].append((exact(one.start), exact(one.end)))
+        needs = remaining_of(stream, exact)
+        for task in stream.tasks:
+            if needs[task.id] <= exact(self.tolerance) * exact(task.load):
+                needs[task.id] = Fraction(0)  # it may be left out
+        chunks = self.solution.chunks
+        for resource, start, end in crossings_in_exact_numbers(
+            self.instance, chunks, needs, on_channel, on_nodes
+        ):
+            if end - start > self._late(end):
+                yield Violation("earlier-than-possible", resource, start, end, end - start)
 
     def _told(self, kind: str, resource: str, shared: Iterable[Overlap]) -> Iterator[Violation]:
         for overlap in shared:

@@ -1,0 +1,84 @@
+"""The exact timeline of a plan in floats around reservations, which stay where they are.
+
+See `dlopt.problems.admission.timeline`: chunks are taken as stated, in their order, with exact
+durations. Here a chunk also waits for the end of every reservation that it is stated to follow, on
+the channel and on its node. Where it ends then is told of those that it is stated to precede.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from dlopt.arithmetic import exact
+from dlopt.problems.admission.data import Chunk, channel_free_of
+from dlopt.problems.admission.timeline import scaled_loads, stated_order
+from dlopt.problems.multistage.data import Instance
+
+Window = tuple[Fraction, Fraction]
+
+
+class Crossing(NamedTuple):
+    """A chunk that in exact numbers reaches into a reservation it is stated to precede."""
+
+    resource: str
+    start: Fraction
+    end: Fraction
+
+
+def crossings_in_exact_numbers(
+    instance: Instance,
+    chunks: Iterable[Chunk],
+    needs: Mapping[str, Fraction],
+    channel_windows: Sequence[Window],
+    node_windows: Mapping[int, Sequence[Window]],
+) -> Iterator[Crossing]:
+    """Yield where chunks, done as early as can be in their order, reach into reservations.
+
+    Parameters
+    ----------
+    instance : Instance
+    chunks : iterable of Chunk
+        Of known tasks and nodes.
+    needs : mapping of str to Fraction
+        What each task's chunks are to do together.
+    channel_windows : sequence of (Fraction, Fraction)
+        When the channel is reserved.
+    node_windows : mapping of int to sequence of (Fraction, Fraction)
+        When nodes are.
+
+    Notes
+    -----
+    A chunk follows a reservation if its transmission is stated to start in its second half or
+    later. Complexity: O(c r) for `c` chunks and `r` reservations on a resource.
+    """
+    stream = instance.stream
+    if stream is None:
+        return
+    cluster, arrivals = instance.cluster, {task.id: exact(task.arrival) for task in instance.tasks}
+    theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
+    channel = ready = channel_free_of(stream, exact)
+    free = [exact(instant) for instant in stream.free_times]
+    loads = ((c, load) for c, load in scaled_loads(chunks, needs) if load > 0)
+    for chunk, load in sorted(loads, key=lambda pair: stated_order(pair[0])):
+        node, stated = chunk.node, exact(chunk.transmission_start)
+        send = theta_cm + load * exact(cluster.tau_of(node))
+        own = node_windows.get(node, ())
+        start = max(arrivals[chunk.task], free[node], channel if send else ready)
+        start = max([start, *(end for begin, end in own if _follows(stated, begin, end))])
+        if send:
+            behind = (end for begin, end in channel_windows if _follows(stated, begin, end))
+            start = max([start, *behind])
+            channel = start + send
+            for begin, end in channel_windows:
+                if not _follows(stated, begin, end) and channel > begin:
+                    yield Crossing("channel", begin, channel)
+        free[node] = done = start + send + theta_cp + load * exact(cluster.chi_of(node))
+        for begin, end in own:
+            if not _follows(stated, begin, end) and done > begin:
+                yield Crossing(f"node {node}", begin, done)
+
+
+def _follows(stated: Fraction, begin: Fraction, end: Fraction) -> bool:
+    return 2 * stated >= begin + end
