@@ -50,11 +50,14 @@ class Priced:
     held : dict
         The best plan that was found, or the one that was known.
     subproblems : int
+    claimed : bool
+        Whether CP-SAT was trusted about patterns: where too many instants matter for knapsacks.
     """
 
     worth: Fraction
     held: dict[int, tuple[int, int]]
     subproblems: int
+    claimed: bool = False
 
 
 @dataclass(order=True, slots=True)
@@ -98,6 +101,7 @@ class PatternSearch:
         self.patterns.add_plan(held)
         self.held, self.value = dict(held), self.patterns.value(held)
         self.reach = self.patterns.scale.units(self.patterns.total * _NEAR)
+        self.claimed = False
 
     def run(self) -> Priced:
         """Search until the best plan is proven, or time or work are up."""
@@ -129,13 +133,15 @@ class PatternSearch:
         except TimeoutError:
             pass
         bound = max([self.value, stuck, *(node.bound for node in left)])
-        return Priced(Fraction(bound, scale.factor), self.held, count)
+        return Priced(Fraction(bound, scale.factor), self.held, count, self.claimed)
 
     def _pricers(self, branch: Branch) -> list[Pricer]:
-        return [
+        pricers = [
             Pricer(self.patterns, n, branch, self.budget, self.seed)
             for n in range(len(self.patterns.groups))
         ]
+        self.claimed |= any(pricer.machine is None for pricer in pricers)
+        return pricers
 
     def _close(self, node: _Node, pricers: Sequence[Pricer]) -> None:
         """Look for the best plan among all patterns that could be part of a better one.

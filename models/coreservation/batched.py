@@ -10,7 +10,13 @@ from dlopt.arithmetic import SOLVER, exact, simplest
 from dlopt.backends.budget import Budget
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.placing import greedy
-from dlopt.models.coreservation.plans import fits, solution_of, worth_of
+from dlopt.models.coreservation.plans import (
+    ceiled,
+    cpu_is_exact,
+    fits,
+    solution_of,
+    worth_of,
+)
 from dlopt.models.coreservation.search import Found, by_spans
 from dlopt.models.coreservation.worth import Held, key_of
 from dlopt.problems.coreservation import (
@@ -79,13 +85,14 @@ def exact_per_batch(
     goal = objective or "benefit"
     table = list(instance.holdings)
     shares: list[tuple[int, int, int, Fraction]] = []
-    proven, possible, exactly = 0, set[int](), instance.exact
+    proven, possible, exactly = 0, set[int](), cpu_is_exact(instance)
     decided = batches(instance)
     budget, waiting = Budget(limits), len(instance.requests)
     given = _shares_of(instance, hint)
     for _, members in decided:
         wanted = tuple(instance.requests[k] for k in members)
-        case = Case.of(replace(instance, requests=wanted, holdings=_near(table, wanted)), goal)
+        batch = replace(instance, requests=wanted, holdings=_near(table, wanted))
+        case = Case.of(batch, goal, widened=False)
         start = max(greedy(case), _part_of(case, given), key=lambda held: key_of(case, held))
         found, wide = _batch(case, start, budget, len(members) / waiting, seed)
         waiting -= len(members)
@@ -157,5 +164,5 @@ def _near(table: Iterable[Holding], wanted: Sequence[Request]) -> tuple[Holding,
 
 
 def _holding(exactly: bool, request: Request, machine: int, cpu: Fraction) -> Holding:
-    number = simplest(cpu) if exactly else float(cpu)
+    number = simplest(cpu) if exactly else ceiled(cpu)
     return Holding(machine, request.start, request.end, number)

@@ -10,8 +10,8 @@ from itertools import pairwise
 from dlopt.backends.budget import Budget
 from dlopt.models.coreservation import machines, pooled
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.plans import number_of
-from dlopt.models.coreservation.worth import signed, trivial
+from dlopt.models.coreservation.plans import bound_of
+from dlopt.models.coreservation.worth import trivial
 from dlopt.problems.coreservation import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
 
@@ -150,7 +150,7 @@ def bound_knapsack(
     bound = trivial(case, goal) - _losses(case, goal)
     if goal == "rejections":
         bound = Fraction(bound // 1)
-    return _result(instance, goal, signed(goal, bound), "bound-knapsack", seed, None)
+    return _result(case, [bound], "bound-knapsack", seed, None)
 
 
 def _losses(case: Case, level: str) -> Fraction:
@@ -219,9 +219,7 @@ def _bounded(
     levels += [trivial(case, level) for level in case.levels[1:]]
     if case.levels[1:] == ("machines",) and levels[0] == 0:
         levels[1] = -Fraction(machines.fewest(case, limits, seed).bound)
-    signs = [signed(level, bound) for level, bound in zip(case.levels, levels, strict=True)]
-    bound = signs[0] if len(signs) == 1 else tuple(signs)
-    return _result(instance, goal, bound, method, seed, "HiGHS")
+    return _result(case, levels, method, seed, "HiGHS")
 
 
 def _level(case: Case, level: str, limits: Limits, seed: int, most: int) -> Fraction:
@@ -245,25 +243,19 @@ def _level(case: Case, level: str, limits: Limits, seed: int, most: int) -> Frac
 
 
 def _result(
-    instance: Instance,
-    goal: str,
-    bound: Fraction | Sequence[Fraction],
-    method: str,
-    seed: int,
-    solver: str | None,
+    case: Case, bounds: Sequence[Fraction], method: str, seed: int, solver: str | None
 ) -> Answer:
-    plain: Value
-    if isinstance(bound, Fraction):
-        plain = number_of(instance, bound)
-    else:
-        plain = tuple(number_of(instance, one) for one in bound)
+    """Return bounds of all levels, each such that more is better, as a result."""
+    levels = [bound_of(case, level, one) for level, one in zip(case.levels, bounds, strict=True)]
+    bound: Value = levels[0] if len(levels) == 1 else tuple(levels)
     return Result(
         Status.BOUND,
-        objective=goal,
-        bound=plain,
+        objective=case.objective,
+        bound=bound,
         reason="proven in fractions",
         method=method,
         seed=seed,
         plan_class="any",
         solver=solver,
+        proof="exact",
     )

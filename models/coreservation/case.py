@@ -6,6 +6,20 @@ piece of its function each part lies, closed at its upper end (where a jump foll
 value holds, which is no worse). What is left are shares between whole bounds, worth most as a
 linear function, with one row an instant and machine. A part is active in consecutive instants: the
 rows are an interval matrix, which is totally unimodular, so a vertex is whole.
+
+**Lemma (floats).** Of an instance with a float, `check` accepts shares that fall short of the least
+CPU by a factor ``d = FLOATING + ROUNDING``, and machines that are overloaded by ``o``, which is
+`FLOATING` times the least CPU asked for and `ROUNDING` times the most. To each such plan there is
+one with true shares, the same requests accepted on the same machines, worth no less, which loads
+no machine beyond ``(free + o) / (1 - d)``. *Proof.* Raise every share to the least CPU of its
+part, and lower it to what the part asks for: its benefit does not fall. What is raised grows by a
+factor of ``1 / (1 - d)`` at the most. So cases of such instances have that capacity, rounded down
+to whole units; it is what is free itself unless units are finer than the allowance.
+
+Least shares and the ends of pieces are whole, so rounding down loses no choice of machines and
+pieces, but less than a unit of what shares rise on their pieces. A plan keeps the capacity again if
+each share falls by what was rounded off, or to the low end of its piece: the benefit that this
+loses at the most is `Case.allowance`.
 """
 
 from __future__ import annotations
@@ -16,7 +30,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import gcd, lcm
 
-from dlopt.arithmetic import Number, exact
+from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
 from dlopt.models.coreservation.jobs import Job, Piece, Row, Wish
 from dlopt.problems.coreservation import OBJECTIVES, Instance, Part
 from dlopt.problems.coreservation.shapes import benefit_at
@@ -42,6 +56,10 @@ class Case:
         What can be reserved of a machine from an instant to the next, in units.
     priorities : Fraction
         The sum of all priorities.
+    spare : int, default 0
+        By so many units `free` exceeds what can be reserved, because `check` allows it.
+    allowance : Fraction, default 0
+        By so much the benefit of a plan that `check` accepts may exceed the best one of the case.
     """
 
     instance: Instance
@@ -51,11 +69,22 @@ class Case:
     wishes: tuple[Wish, ...]
     free: tuple[tuple[int, ...], ...]
     priorities: Fraction
+    spare: int = 0
+    allowance: Fraction = Fraction(0)
 
     @classmethod
-    def of(cls, instance: Instance, objective: str = "benefit") -> Case:
-        """Return an instance as the models see it."""
-        return _Reader(instance, objective).case()
+    def of(cls, instance: Instance, objective: str = "benefit", *, widened: bool = True) -> Case:
+        """Return an instance as the models see it.
+
+        Parameters
+        ----------
+        instance : Instance
+        objective : str
+        widened : bool, default True
+            Range over all plans that `check` accepts by default; else only over those that keep
+            the capacities exactly, which is the same if all numbers are exact.
+        """
+        return _Reader(instance, objective, widened=widened).case()
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -70,8 +99,8 @@ class Case:
             return None
         return (
             f"shares and capacities have no common unit of at least 2^-40 of the largest: counted "
-            f"in whole numbers they need {largest.bit_length()} bits (floats are binary fractions; "
-            "give them as exact numbers)"
+            f"in whole numbers they need {largest.bit_length()} bits (a float stands for the "
+            "decimal that it prints; give fewer digits)"
         )
 
     def rows(self, jobs: Iterable[int], machines: Sequence[int]) -> tuple[Row, ...]:
@@ -166,8 +195,9 @@ def _implied(
 class _Reader:
     """Makes a case of an instance."""
 
-    def __init__(self, instance: Instance, objective: str) -> None:
+    def __init__(self, instance: Instance, objective: str, *, widened: bool) -> None:
         self.instance, self.objective = instance, objective
+        self.widened = widened and not instance.exact
         levels = OBJECTIVES[objective].levels or (objective,)
         self.graded = "benefit" in levels
         instants = {exact(i) for machine in instance.machines for i, _ in machine.steps}
@@ -178,7 +208,8 @@ class _Reader:
         self.rank = {instant: rank for rank, instant in enumerate(sorted(instants))}
 
     def case(self) -> Case:
-        free = self._free()
+        plain = self._free()
+        free = self._allowed(plain) if self.widened else plain
         parts = [
             (k, p, self._lines(part), self._places(request.start, request.end, part, free))
             for k, request in enumerate(self.instance.requests)
@@ -186,7 +217,7 @@ class _Reader:
         ]
         hopeless = {k for k, _, _, places in parts if not places}
         parts = [one for one in parts if one[0] not in hopeless]
-        unit = self._unit([lines for _, _, lines, _ in parts], free)
+        unit = self._unit([lines for _, _, lines, _ in parts], plain)
         most = sum(int(lines[-1][1] / unit) for _, _, lines, _ in parts) + 1
         jobs: list[Job] = []
         wishes: list[Wish] = []
@@ -208,7 +239,7 @@ class _Reader:
                 jobs.append(Job(len(wishes), p, start, end, pieces, places))
             indices = tuple(range(first, len(jobs)))
             wishes.append(Wish(k, start, end, exact(request.priority), indices))
-        return Case(
+        case = Case(
             self.instance,
             self.objective,
             unit,
@@ -217,6 +248,29 @@ class _Reader:
             tuple(tuple(min(int(value // unit), most) for value in one) for one in free),
             sum((exact(one.priority) for one in self.instance.requests), Fraction(0)),
         )
+        return self._with_allowance(case, plain, free) if self.widened else case
+
+    def _allowed(self, free: list[list[Fraction]]) -> list[list[Fraction]]:
+        """Return with how much true shares may load machines, see the lemma on floats."""
+        asked = [exact(part.cpu) for one in self.instance.requests for part in one.parts]
+        overload = exact(FLOATING) * min(asked) + ROUNDING * max(asked)
+        short = 1 - exact(FLOATING) - ROUNDING
+        return [[(value + overload) / short for value in one] for one in free]
+
+    def _with_allowance(
+        self, case: Case, plain: list[list[Fraction]], free: list[list[Fraction]]
+    ) -> Case:
+        """Return a case that knows what it allows beyond the capacities, and rounds off."""
+        spare, rounded = 0, Fraction(0)
+        for own, wide in zip(plain, free, strict=True):
+            for value, more in zip(own, wide, strict=True):
+                spare = max(spare, int(more // case.unit) - int(value // case.unit))
+                rounded = max(rounded, more / case.unit % 1)
+        steepest = (
+            case.weight("benefit", job.wish) * max(piece.slope for piece in job.pieces)
+            for job in case.jobs
+        )
+        return replace(case, spare=spare, allowance=rounded * sum(steepest, Fraction(0)))
 
     def _free(self) -> list[list[Fraction]]:
         """Return what is left of each machine from an instant to the next."""

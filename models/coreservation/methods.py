@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.errors import NotApplicableError
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.plans import held_of, number_of, plan_of, worth_of
-from dlopt.models.coreservation.search import Found, by_spans
-from dlopt.models.coreservation.worth import signed, trivial
+from dlopt.models.coreservation.plans import bound_of, held_of, plan_of, valid_plan, worth_of
+from dlopt.models.coreservation.search import by_spans
+from dlopt.models.coreservation.worth import trivial
 from dlopt.problems.coreservation import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
 
@@ -63,7 +66,9 @@ def exact_plan(
     (`dlopt.models.coreservation.case` has the proof), so the plan is exact for exact instances.
     The bound of the relaxation is proven in fractions; that of CP-SAT holds in whole numbers. Of
     more than 30 requests HiGHS is asked about the relaxation, too, and its word in floats may be
-    the bound; `reason` says which it is.
+    the bound; `reason` says which it is, and `proof` whether a solver is trusted. Of an instance
+    with a float the bound holds for all plans that `check` accepts at its default tolerance; of the
+    benefit to a relative 1e-9.
     Where coefficients have no common denominator below 2^53 they are rounded up, and value and
     bound may differ by a relative 1e-9. Requests whose windows do not interact are solved apart.
 
@@ -90,17 +95,17 @@ def exact_plan(
         chosen = "milp" if case.too_fine else "cp-sat"
     elif formulation == "cp-sat" and case.too_fine:
         raise NotApplicableError(f"the program is in whole numbers: {case.too_fine}")
-    fine = case.too_fine is None
-    found = by_spans(
+    return _answer(
         case,
-        held_of(case, hint),
+        hint,
         limits,
         seed,
+        "exact",
+        solver if chosen == "milp" else "CP-SAT",
         formulation=chosen,
         solver=solver,
-        neighbours=fine,
+        neighbours=case.too_fine is None,
     )
-    return _answer(case, found, "exact", seed, solver if chosen == "milp" else "CP-SAT")
 
 
 def cp_sat(
@@ -147,16 +152,17 @@ def cp_sat(
     case = Case.of(instance, objective or "benefit")
     if case.too_fine:
         raise NotApplicableError(f"the program is in whole numbers: {case.too_fine}")
-    found = by_spans(
+    return _answer(
         case,
-        held_of(case, hint),
+        hint,
         limits,
         seed,
+        "cp-sat",
+        "CP-SAT",
         relaxed=False,
         neighbours=False,
         symmetric=symmetric == "yes",
     )
-    return _answer(case, found, "cp-sat", seed, "CP-SAT")
 
 
 def milp(
@@ -206,18 +212,19 @@ def milp(
     """
     refuse_unknown(solver)
     case = Case.of(instance, objective or "benefit")
-    found = by_spans(
+    return _answer(
         case,
-        held_of(case, hint),
+        hint,
         limits,
         seed,
+        "milp",
+        solver,
         formulation="milp",
         solver=solver,
         relaxed=False,
         neighbours=False,
         symmetric=symmetric == "yes",
     )
-    return _answer(case, found, "milp", seed, solver)
 
 
 def lns(
@@ -267,26 +274,35 @@ def lns(
     case = Case.of(instance, objective or "benefit")
     if case.too_fine:
         raise NotApplicableError(f"neighbourhoods are in whole numbers: {case.too_fine}")
-    found = by_spans(case, held_of(case, hint), limits, seed, whole=False)
-    return _answer(case, found, "lns", seed, "CP-SAT+HiGHS")
+    return _answer(case, hint, limits, seed, "lns", "CP-SAT+HiGHS", whole=False)
 
 
-def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> Answer:
-    """Return what was found as a result."""
+def _answer(
+    case: Case,
+    hint: Solution | None,
+    limits: Limits,
+    seed: int,
+    method: str,
+    word: str,
+    **options: object,
+) -> Answer:
+    """Search, and return what was found as a result.
+
+    Where units are finer than what `check` allows, the best plan of the case may overload machines
+    by more. Then a plan is looked for among those that keep the capacities.
+    """
     instance, goal, levels = case.instance, case.objective, case.levels
-    plan = plan_of(case, found.held)
-    value = worth_of(instance, plan, goal)
-    tight = found.proven == len(levels)
+    budget = Budget(limits)
+    found = by_spans(case, held_of(case, hint), limits, seed, **options)
+    plan, tight = valid_plan(case, found.held), found.proven == len(levels)
+    if plan is None:
+        plan, tight = _within_capacity(case, hint, budget, seed, **options), False
     signs = [
         *found.bounds,
         *(trivial(case, level) for level in levels[len(found.bounds) :]),
     ]
-    numbers = [signed(level, bound) for level, bound in zip(levels, signs, strict=True)]
-    bound: Value = tuple(number_of(instance, one) for one in numbers)
-    if len(levels) == 1:
-        bound = number_of(instance, numbers[0])
-    if tight and not instance.exact:
-        bound = value  # a plan in floats is worth its optimum but for rounding
+    numbers = [bound_of(case, level, bound) for level, bound in zip(levels, signs, strict=True)]
+    bound: Value = numbers[0] if len(levels) == 1 else tuple(numbers)
     reason = f"the bound is {'; '.join(found.proofs)}" if found.proofs else None
     if not tight:
         reason = f"value and bound have not met; {reason}"
@@ -294,11 +310,23 @@ def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> An
         Status.OPTIMAL if tight else Status.FEASIBLE,
         solution=plan,
         objective=goal,
-        value=value,
+        value=worth_of(instance, plan, goal),
         bound=bound,
         reason=reason,
         method=method,
         seed=seed,
         plan_class="any",
-        solver=solver,
+        solver=word,
+        proof=found.proof,
     )
+
+
+def _within_capacity(
+    case: Case, hint: Solution | None, budget: Budget, seed: int, **options: object
+) -> Solution:
+    """Return the best plan that is found among those that keep the capacities."""
+    plain = Case.of(case.instance, case.objective, widened=False)
+    held = held_of(plain, hint)
+    with suppress(TimeoutError):
+        held = by_spans(plain, held, budget.left(), seed, **options).held
+    return plan_of(plain, held)

@@ -21,7 +21,7 @@ from dlopt.models.coreservation.packing import PackingModel
 from dlopt.models.coreservation.patterns import FINEST
 from dlopt.models.coreservation.placing import placed, raised
 from dlopt.models.coreservation.worth import Held, Scale, key_of, offset, trivial
-from dlopt.result import Limits, Status
+from dlopt.result import Limits, Proof, Status
 
 Formulation = Literal["cp-sat", "milp"]
 
@@ -52,23 +52,33 @@ class Found:
         So many levels are proven.
     proofs : list of str
         Where the bounds come from.
+    claimed : bool
+        Whether one of them is a claim of a solver.
     """
 
     held: dict[int, tuple[int, int]]
     bounds: list[Fraction] = field(default_factory=list)
     proven: int = 0
     proofs: list[str] = field(default_factory=list)
+    claimed: bool = False
+
+    @property
+    def proof(self) -> Proof:
+        """On whose word the bounds stand."""
+        return "solver" if self.claimed else "exact"
 
 
 class Bound(NamedTuple):
     """No plan has more of a level; where that comes from; whether it is a solver's word in floats.
 
-    A plan may refute a word, which is none then.
+    A plan may refute a word, which is none then. What is not `claimed` is proven in whole numbers
+    or fractions, without trust in a solver.
     """
 
     most: Fraction
     proof: str
     said: bool = False
+    claimed: bool = False
 
 
 class Search:
@@ -165,18 +175,20 @@ class Search:
                 bounds.append(self._by_program(level))
         except TimeoutError:
             pass
-        value, (bound, proof, _) = self.value, self._least(bounds)
+        value, (bound, proof, _, claimed) = self.value, self._least(bounds)
         if value > bound:
             raise SolverError(f"a plan is worth {value}, but its bound is {bound}: {proof}")
         self.found.bounds.append(bound)
         self.found.proofs.append(proof)
+        self.found.claimed |= claimed
         if self._met(level, value, bound):
             self.found.proven += 1
 
     def _least(self, bounds: Sequence[Bound]) -> Bound:
         """Return the least bound but for words that the best plan refutes."""
         value = self.value
-        return min(one for one in bounds if not one.said or one.most >= value)
+        standing = (one for one in bounds if not one.said or one.most >= value)
+        return min(standing, key=lambda one: (one.most, one.claimed))
 
     def _meets(self, bounds: Sequence[Bound]) -> bool:
         """Tell whether a level is proven as well as was asked for."""
@@ -207,7 +219,9 @@ class Search:
             return Bound(everything, "all that could be accepted")
         said += _CARE * (everything - offset(self.case, level))
         bound = linear.tidy(self.case, level, said, _CARE)
-        return Bound(bound, "machines as one, the word of HiGHS, in floats", said=True)
+        return Bound(
+            bound, "machines as one, the word of HiGHS, in floats", said=True, claimed=True
+        )
 
     def _by_relaxation(self, level: str) -> Bound:
         limits = self.budget.left(_FRACTIONS[len(self.case.wishes) > _SMALL])
@@ -257,7 +271,7 @@ class Search:
         self._take(raised(self.case, found.held))
         plural = "s" * (found.subproblems != 1)
         proof = f"machines apart, in whole numbers over {found.subproblems} subproblem{plural}"
-        return Bound(found.worth + offset(self.case, level), proof)
+        return Bound(found.worth + offset(self.case, level), proof, claimed=found.claimed)
 
     def _by_program(self, level: str, share: float = 1) -> Bound:
         if self.formulation == "milp":
@@ -281,7 +295,7 @@ class Search:
         self._take(model.held(outcome))
         rounded = "" if scale.exact else ", coefficients rounded up"
         bound = Fraction(outcome.bound, scale.factor) + offset(self.case, level)
-        return Bound(bound, f"{cpsat.NAME}, in whole numbers{rounded}")
+        return Bound(bound, f"{cpsat.NAME}, in whole numbers{rounded}", claimed=True)
 
     def _pin(self, model: PackingModel, level: str, value: Fraction) -> None:
         """Ask for plans that are as good on a level."""
@@ -306,7 +320,7 @@ class Search:
         bound = linear.tidy(self.case, level, bound, _CARE)
         if abs(bound - self.value) <= _CARE * max(Fraction(1), abs(bound)):
             bound = self.value
-        return Bound(bound, f"the word of {outcome.solver}, in floats", said=True)
+        return Bound(bound, f"the word of {outcome.solver}, in floats", said=True, claimed=True)
 
     def _take(self, held: Held) -> None:
         """Take a plan if it is better, first levels first."""
@@ -335,6 +349,7 @@ def by_spans(case: Case, hint: Held, limits: Limits, seed: int, **options: objec
         found = Search(part, Budget(left), seed, **options).run(own)  # type: ignore[arg-type]
         total.held |= {origin[q]: at for q, at in found.held.items()}
         total.proven = min(total.proven, found.proven)
+        total.claimed |= found.claimed
         parts.append((part, found))
     for n, level in enumerate(case.levels[: total.proven + 1]):
         shift = offset(case, level) * (len(parts) - 1)

@@ -8,11 +8,11 @@ from fractions import Fraction
 from dlopt.backends.budget import Budget
 from dlopt.models.coreservation import machines
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.plans import held_of, plan_of
+from dlopt.models.coreservation.plans import held_of, valid_plan
 from dlopt.models.coreservation.search import by_spans
 from dlopt.models.coreservation.worth import Held
 from dlopt.problems.coreservation import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, Result, Status
+from dlopt.result import NO_LIMITS, Limits, Proof, Result, Status
 
 Answer = Result[Solution]
 
@@ -62,7 +62,7 @@ def all_or_nothing(
     goal = objective or "rejections"
     case = Case.of(instance, "rejections")
     verdict = suffices(case, held_of(case, hint), limits, seed)
-    plan = None if verdict.held is None else plan_of(case, verdict.held)
+    plan = None if verdict.held is None else valid_plan(case, verdict.held)
     return Result(
         verdict.status,
         solution=plan,
@@ -74,16 +74,18 @@ def all_or_nothing(
         seed=seed,
         plan_class="any",
         solver="CP-SAT+HiGHS",
+        proof=verdict.proof,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the machines suffice: a plan, or why there is none."""
+    """Whether the machines suffice: a plan, or why there is none, and on whose word."""
 
     status: Status
     held: dict[int, tuple[int, int]] | None
     reason: str | None
+    proof: Proof | None = None
 
 
 def suffices(case: Case, hint: Held, limits: Limits, seed: int) -> Verdict:
@@ -91,13 +93,13 @@ def suffices(case: Case, hint: Held, limits: Limits, seed: int) -> Verdict:
     lost = len(case.instance.requests) - len(case.wishes)
     if lost:
         what = "1 request does" if lost == 1 else f"{lost} requests do"
-        return Verdict(Status.INFEASIBLE, None, f"{what} not fit even alone")
+        return Verdict(Status.INFEASIBLE, None, f"{what} not fit even alone", "exact")
     budget = Budget(limits)
     try:
         least = machines.fewest(case, budget.left(1 / 2), seed)
         if least.bound > len(case.free):
             text = f"at least {least.bound} machines are needed: {least.proof}"
-            return Verdict(Status.INFEASIBLE, None, text)
+            return Verdict(Status.INFEASIBLE, None, text, "exact")
         hint = least.held or hint
         fine = case.too_fine is None
         found = by_spans(
@@ -111,9 +113,9 @@ def suffices(case: Case, hint: Held, limits: Limits, seed: int) -> Verdict:
     except TimeoutError:
         return Verdict(Status.LIMIT, None, "the time is up")
     if len(found.held) == len(case.jobs):
-        return Verdict(Status.OPTIMAL, found.held, None)
+        return Verdict(Status.OPTIMAL, found.held, None, "exact")
     best = -found.bounds[0] if found.bounds else Fraction(0)
     if best > 0:
         text = f"at least {-(-best // 1)} are rejected: {'; '.join(found.proofs)}"
-        return Verdict(Status.INFEASIBLE, None, text)
+        return Verdict(Status.INFEASIBLE, None, text, found.proof)
     return Verdict(Status.LIMIT, None, "neither a plan nor a proof was found")

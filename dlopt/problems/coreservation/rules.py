@@ -44,7 +44,8 @@ def violations(
     instance : Instance
     solution : Solution
     tolerance : float, default 0
-        Shares may be off by `tolerance` times the CPU of the part; a machine may be overloaded by
+        If positive, shares may exceed the CPU of the part and fall short of its least CPU by a
+        factor of `tolerance` and 64 units in the last place; a machine may be overloaded by
         `tolerance` times the least CPU asked for by any part, and 64 units in the last place of
         the most; decisions may be late by `tolerance` times the shortest window, and by 64 units
         in the last place.
@@ -137,19 +138,19 @@ class _Rules:
     def _share(self, request: Request, share: Share) -> Iterator[Violation]:
         """Yield where a share is not what its part allows."""
         resource = _place(share.request, share.part)
+        if not 0 <= share.machine < len(self.instance.machines):
+            yield Violation("unknown-machine", resource, amount=share.machine)
         if not 0 <= share.part < len(request.parts):
             yield Violation("unknown-part", resource)
             return
         part = request.parts[share.part]
-        if not 0 <= share.machine < len(self.instance.machines):
-            yield Violation("unknown-machine", resource, amount=share.machine)
-        elif part.machine not in (None, share.machine):
+        if part.machine not in (None, share.machine):
             yield Violation("wrong-machine", resource, amount=share.machine)
-        cpu, slack = exact(share.cpu), self._slack(part.cpu)
-        if cpu < exact(part.least) - slack:
-            yield Violation("share-below", resource, amount=exact(part.least) - cpu)
-        if cpu > exact(part.cpu) + slack:
-            yield Violation("share-above", resource, amount=cpu - exact(part.cpu))
+        cpu, least, most = exact(share.cpu), exact(part.least), exact(part.cpu)
+        if cpu < least * (1 - self._slack):
+            yield Violation("share-below", resource, amount=least - cpu)
+        if cpu > most * (1 + self._slack):
+            yield Violation("share-above", resource, amount=cpu - most)
 
     def _loads(self) -> Iterator[Violation]:
         """Yield where the shares on a machine exceed what is left of its capacity."""
@@ -240,8 +241,10 @@ class _Rules:
         asked = [exact(part.cpu) for one in self.requests.values() for part in one.parts]
         return self.tolerance * min(asked) + ROUNDING * max(asked)
 
-    def _slack(self, cpu: Number) -> Fraction:
-        return (self.tolerance + ROUNDING) * exact(cpu) if self.tolerance else Fraction(0)
+    @property
+    def _slack(self) -> Fraction:
+        """By what factor a share may be off."""
+        return self.tolerance + ROUNDING if self.tolerance else Fraction(0)
 
     def _instants(self, instant: Fraction) -> Fraction:
         """Return by how much a decision may be late."""
