@@ -68,7 +68,7 @@ def exact_plan(
     more than 30 requests HiGHS is asked about the relaxation, too, and its word in floats may be
     the bound; `reason` says which it is, and `proof` whether a solver is trusted. Of an instance
     with a float the bound holds for all plans that `check` accepts at its default tolerance; of the
-    benefit to a relative 1e-9.
+    benefit to the tolerance of the result.
     Where coefficients have no common denominator below 2^53 they are rounded up, and value and
     bound may differ by a relative 1e-9. Requests whose windows do not interact are solved apart.
 

@@ -189,10 +189,10 @@ def bound_of(case: Case, level: str, bound: Fraction) -> Number:
     """Return the bound of a level, given one such that more is better.
 
     A float is rounded such that the bound holds. What `check` allows of the benefit is added
-    where it is more than the tolerance to which floats are compared.
+    where it is more than the tolerance of an answer in floats.
     """
     instance = case.instance
-    if level == "benefit" and case.allowance > exact(FLOATING) * bound:
+    if level == "benefit" and case.allowance > exact(SOLVER) * bound:
         bound += case.allowance
     plain = simplest(signed(level, bound))
     if instance.exact or isinstance(plain, int):

@@ -187,9 +187,9 @@ def test_tolerances_are_relative_to_what_is_asked_for(scale):
         plan = Solution((Decision("r", True, at),), (Share("r", 0, 0, cpu),))
         return {v.kind for v in violations(instance, plan, 1e-6)}
 
-    slack = F(1e-6) + F(1, 2**46)
-    below, above = 2 * scale - slack * 8 * scale, 4 * scale + slack * 8 * scale
-    longest = F(1e-6) * 16 * scale
+    slack = F(1, 10**6) + F(1, 2**46)
+    below, above = 2 * scale * (1 - slack), 4 * scale + slack * 8 * scale
+    longest = F(1, 10**6) * 16 * scale
     tiny = F(1, 10**30)
     assert kinds(below) == kinds(above) == kinds(4 * scale, longest) == set()
     assert kinds(below - tiny) == {"share-below"}

@@ -9,6 +9,7 @@ from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation.algorithm import parse
 from dlopt.heuristics.coreservation.ledger import Ledger
+from dlopt.heuristics.coreservation.mixed import as_exact, is_mixed
 from dlopt.heuristics.coreservation.placing import Batch
 from dlopt.heuristics.coreservation.refining import Refiner
 from dlopt.heuristics.coreservation.table import TimeSlotTable
@@ -262,7 +263,12 @@ def _kind(value: object) -> str:
 
 
 def decided(instance: Instance, algorithm: str, **options: Any) -> CoReservation:
-    """Return an engine that was told all batches of an instance."""
+    """Return an engine that was told all batches of an instance.
+
+    Where floats meet fractions it computes with what the floats stand for.
+    """
+    if is_mixed(instance):
+        instance = as_exact(instance)
     engine = CoReservation.of(instance, algorithm, **options)
     for at, members in batches(instance):
         instant: Number = simplest(at) if engine.table.exact else float(at)

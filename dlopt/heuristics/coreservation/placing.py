@@ -177,7 +177,7 @@ def least_for(part: Part, cpu: Any) -> Any:
     if is_exact((cpu, part.cpu, part.least)):
         return simplest(least)
     near = float(least)
-    return min(cpu, near if near >= least else math.nextafter(near, math.inf))
+    return min(cpu, near if exact(near) >= least else math.nextafter(near, math.inf))
 
 
 def _ample(

@@ -255,7 +255,7 @@ class TimeSlotTable:
         if self.exact:
             return simplest(number)
         near = float(number)
-        return near if near <= number else math.nextafter(near, -math.inf)
+        return near if exact(near) <= number else math.nextafter(near, -math.inf)
 
     def _check(self, machine: int, start: Number, end: Number) -> None:
         faults = self._faults(machine, start, end)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, MinLen
 
-from dlopt.arithmetic import Number, is_exact, shown
+from dlopt.arithmetic import Number, exact, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import records
 from dlopt.problems.coreservation.shapes import shape_faults, step
@@ -65,7 +65,7 @@ class Machine(Record):
         if steps[0][0] != 0:
             yield Fault("capacity[0][0]", steps[0][0], "must be 0: capacity is needed from then on")
         for index, (before, after) in enumerate(pairwise(steps), start=1):
-            if after[0] <= before[0]:
+            if not _less(before[0], after[0]):
                 rule = f"must lie after the instant before, {shown(before[0], 15)}"
                 yield Fault(f"capacity[{index}][0]", after[0], rule)
 
@@ -137,7 +137,7 @@ class Part(Record):
     def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults of the benefit function, and a least share above the whole."""
         cpu, least = known.get("cpu"), known.get("cpu_min")
-        if cpu is not None and least is not None and least > cpu:
+        if cpu is not None and least is not None and _less(cpu, least):
             yield Fault("cpu_min", least, f"must be at most cpu, {shown(cpu, 15)}")
         yield from shape_faults(known.get("benefit", step()))
 
@@ -149,7 +149,7 @@ class Part(Record):
     @property
     def hard(self) -> bool:
         """Whether it takes all it asks for or nothing."""
-        return bool(self.least == self.cpu)
+        return exact(self.least) == exact(self.cpu)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Request(Record):
     def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults of the window."""
         arrival, start = known.get("arrival"), known.get("start")
-        if arrival is not None and start is not None and start < arrival:
+        if arrival is not None and start is not None and _less(start, arrival):
             rule = f"must not lie before the arrival, {shown(arrival, 15)}"
             yield Fault("start", start, rule)
         yield from _window_faults(known)
@@ -241,7 +241,7 @@ class Instance(Header):
         yield from _twice("machines", machines or ())
         yield from _twice("requests", requests)
         for index, (before, after) in enumerate(pairwise(requests), start=1):
-            if after.arrival < before.arrival:
+            if _less(after.arrival, before.arrival):
                 instant = shown(before.arrival, 15)
                 rule = f"must not lie before the arrival of the one before, {instant}"
                 yield Fault(f"requests[{index}].arrival", after.arrival, rule)
@@ -352,8 +352,13 @@ def faults(data: object) -> tuple[Fault, ...]:
 
 def _window_faults(known: Mapping[str, Any]) -> Iterable[Fault]:
     start, end = known.get("start"), known.get("end")
-    if start is not None and end is not None and end <= start:
+    if start is not None and end is not None and not _less(start, end):
         yield Fault("end", end, f"must lie after the start, {shown(start, 15)}")
+
+
+def _less(left: Number, right: Number) -> bool:
+    """Compare what two numbers stand for; Python compares the floats that they are stored as."""
+    return left < right if type(left) is type(right) else exact(left) < exact(right)
 
 
 def _twice(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:

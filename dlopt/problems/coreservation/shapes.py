@@ -147,13 +147,13 @@ def shape_faults(points: Points) -> Iterator[Fault]:
 
 def _order_faults(points: Points) -> Iterator[Fault]:
     for index, (left, right) in enumerate(pairwise(points), start=1):
-        if right[0] < left[0]:
+        if exact(right[0]) < exact(left[0]):
             rule = f"must not lie before that of the point before, {shown(left[0], 15)}"
             yield Fault(f"benefit[{index}][0]", right[0], rule)
-        if right[1] < left[1]:
+        if exact(right[1]) < exact(left[1]):
             rule = f"must not fall below that of the point before, {shown(left[1], 15)}"
             yield Fault(f"benefit[{index}][1]", right[1], rule)
         if right[1] > 1:
             yield Fault(f"benefit[{index}][1]", right[1], "must be at most 1")
-        if index > 1 and points[index - 2][0] == left[0] == right[0]:
+        if index > 1 and exact(points[index - 2][0]) == exact(left[0]) == exact(right[0]):
             yield Fault(f"benefit[{index}][0]", right[0], "must not be a third point of one share")

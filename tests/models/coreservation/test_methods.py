@@ -38,10 +38,11 @@ from tests.models.coreservation.cases import NOW, packed
 HOPELESS = Instance((Machine("m", 3),), (Request("r", 0, 0, 1, 1, (Part(4),)),))
 
 
-def floats():
-    part = Part(33.7, 8.1, line())
+def floats(finest: float = 1e-12):
+    """Return an instance of so many digits that CPU cannot be counted, by default."""
+    part = Part(33.7, 8.1 + finest, line())
     requests = tuple(Request(f"r{k}", 0, 0, 1 + k, 1.5, (part,)) for k in range(3))
-    return Instance((Machine("m", 70.3),), requests, Batch(1))
+    return Instance((Machine("m", 70.3 - finest),), requests, Batch(1))
 
 
 def test_nothing_that_fits_is_an_optimum() -> None:
@@ -89,10 +90,10 @@ def test_a_batch_is_decided_around_what_is_held_at_its_time_alone(monkeypatch) -
     instance = Instance((Machine("m", 5),), requests, Batch(1), holdings=busy)
     seen, of = [], Case.of
 
-    def noted(instance, objective):
+    def noted(instance, objective, **options):
         own = {(one.start - 5, one.end - 5) for one in instance.holdings}
         seen.append((instance.requests[0].id, own))
-        return of(instance, objective)
+        return of(instance, objective, **options)
 
     monkeypatch.setattr(batched.Case, "of", noted)
     found = exact_per_batch(instance)
@@ -146,7 +147,7 @@ def test_floats_are_solved_by_the_integer_program_and_refused_in_whole_numbers()
     assert found.status is Status.OPTIMAL and found.solver == "HiGHS"
     assert found.value == pytest.approx((70.3 / 33.7) / 3 if 70.3 < 3 * 33.7 else 1)
     for method in (cp_sat, lns):
-        with pytest.raises(NotApplicableError, match="floats are binary fractions"):
+        with pytest.raises(NotApplicableError, match="stands for the decimal"):
             method(instance)
     with pytest.raises(NotApplicableError, match="in whole numbers: shares and capacities"):
         exact_plan(instance, formulation="cp-sat")
@@ -157,6 +158,9 @@ def test_floats_are_solved_by_the_integer_program_and_refused_in_whole_numbers()
 
 
 def test_floats_with_a_common_unit_are_counted() -> None:
+    found = solve(floats(0))
+    assert (found.status, found.solver) == (Status.OPTIMAL, "CP-SAT")
+    assert found.value == pytest.approx(solve(floats()).value)
     part = Part(0.5, 0.25, line())
     requests = tuple(Request(f"r{k}", 0, 0, 1, 1, (part,)) for k in range(3))
     found = solve(Instance((Machine("m", 1.25),), requests, Batch(1)))
