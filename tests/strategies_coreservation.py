@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
+from dlopt.arithmetic import exact
 from dlopt.problems.coreservation import (
     Batch,
     Decision,
@@ -148,3 +149,72 @@ def roomy(instance, plan):
         steps = tuple((since, value + lacking) for since, value in machine.steps)
         machines.append(replace(machine, capacity=steps))
     return replace(instance, machines=tuple(machines))
+
+
+EPOCHS = (0, 10**12, 1_700_000_000)
+SIZES = (Fraction(1), Fraction(1, 10), Fraction(1, 1000), Fraction(1, 7), Fraction(10**9))
+NUMBERS = ("exact", "floats", "mixed")
+NUDGES = (0, 0, 0, 1, -1, 3, 8, -8, 25)
+
+
+@st.composite
+def any_numbers(draw, **options):
+    """Return an instance in exact numbers, in floats, or in a mixture of both.
+
+    Instants count from several epochs, and CPU in several units. Some amounts of CPU are nudged by
+    a few 1e-10 of themselves, which is what a check in floats allows.
+    """
+    instance = draw(coreservation(**options))
+    kind, nudged = draw(st.sampled_from(NUMBERS)), draw(st.booleans())
+    epoch, size = draw(st.sampled_from(EPOCHS)), draw(st.sampled_from(SIZES))
+    known = {}
+
+    def number(value):
+        value = Fraction(value)
+        floating = kind == "floats" or (kind == "mixed" and draw(st.booleans()))
+        return float(value) if floating else value
+
+    def instant(value):
+        moment = Fraction(value) + epoch
+        if moment not in known:  # one form each, so that what is in order stays in order
+            known[moment] = number(moment)
+        return known[moment]
+
+    def cpu(value):
+        value = Fraction(value) * size
+        if nudged:
+            value *= 1 + Fraction(draw(st.sampled_from(NUDGES)), 10**10)
+        return number(value)
+
+    def part(one):
+        most, least = cpu(one.cpu), cpu(one.least)
+        if one.hard or exact(least) > exact(most):
+            least = None
+        points = [(number(share), number(worth)) for share, worth in one.benefit[1:]]
+        for n in range(1, len(points)):
+            points[n] = tuple(
+                max(pair, key=exact) for pair in zip(*points[n - 1 : n + 1], strict=True)
+            )
+        return replace(one, cpu=most, cpu_min=least, benefit=((0, 0), *points))
+
+    machines = []
+    for machine in instance.machines:
+        steps = [(0 if not since else instant(since), cpu(most)) for since, most in machine.steps]
+        machines.append(replace(machine, capacity=tuple(steps)))
+    holdings = [
+        replace(one, start=instant(one.start), end=instant(one.end), cpu=cpu(one.cpu))
+        for one in instance.holdings
+    ]
+    requests = [
+        replace(
+            one,
+            arrival=instant(one.arrival),
+            start=instant(one.start),
+            end=instant(one.end),
+            priority=number(one.priority),
+            parts=tuple(map(part, one.parts)),
+        )
+        for one in instance.requests
+    ]
+    batch = instance.batch and Batch(number(instance.batch.interval))
+    return Instance(tuple(machines), tuple(requests), batch, tuple(holdings))

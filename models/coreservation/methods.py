@@ -303,6 +303,8 @@ def _answer(
     ]
     numbers = [bound_of(case, level, bound) for level, bound in zip(levels, signs, strict=True)]
     bound: Value = numbers[0] if len(levels) == 1 else tuple(numbers)
+    value = worth_of(instance, plan, goal)
+    tight = tight and (value == bound or not instance.exact)
     reason = f"the bound is {'; '.join(found.proofs)}" if found.proofs else None
     if not tight:
         reason = f"value and bound have not met; {reason}"
@@ -310,7 +312,7 @@ def _answer(
         Status.OPTIMAL if tight else Status.FEASIBLE,
         solution=plan,
         objective=goal,
-        value=worth_of(instance, plan, goal),
+        value=value,
         bound=bound,
         reason=reason,
         method=method,
