@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dlopt.errors import InvalidInstanceError
-from dlopt.problems.coreservation import Instance, Machine, Part, faults
+from dlopt.problems.coreservation import Instance, Machine, Part, Request, faults
 from dlopt.problems.records import examine
 
 NOT_NEGATIVE = "must not be negative"
@@ -154,3 +154,19 @@ def test_all_faults_at_once_and_by_the_constructors():
 
 def test_a_share_above_every_capacity_is_no_fault():
     assert faults(changed("requests.0.parts.0.cpu", 10**9)) == ()
+
+
+def test_numbers_are_compared_as_what_they_stand_for():
+    """As it is stored the float is larger than a tenth."""
+    tenth = Fraction(1, 10)
+    assert tenth < 0.1
+    assert Request("r", 0.1, tenth, 0.2, 1, (Part(tenth, 0.1),)).parts[0].hard
+    assert Part(1, tenth, ((0, 0), (0.1, 0.1), (tenth, tenth), (1, 1))).least == tenth
+    with pytest.raises(InvalidInstanceError, match="must lie after the start"):
+        Request("r", 0, tenth, 0.1, 1, (Part(1),))
+    with pytest.raises(InvalidInstanceError, match="must be at most cpu"):
+        Part(tenth - Fraction(1, 10**30), 0.1)
+    with pytest.raises(InvalidInstanceError, match="must lie after the instant before"):
+        Machine("m", ((0, 1), (tenth, 2), (0.1, 3)))
+    with pytest.raises(InvalidInstanceError, match="third point of one share"):
+        Part(1, benefit=((0, 0), (0.1, 0), (tenth, 0.5), (0.1, 0.6), (1, 1)))

@@ -301,3 +301,27 @@ def test_a_large_request_forgives_small_ones_nothing():
     assert {one.kind for one in violations(instance, Solution(decisions, held), 1e-9)} == {
         "overload"
     }
+
+
+def test_every_rule_that_a_share_breaks_is_listed():
+    instance = Instance(
+        (Machine("m", 9), Machine("n", 9)),
+        (Request("r", 0, 0, 1, 1, (Part(8, 2, linear(), machine=0),)),),
+    )
+
+    def kinds(*given):
+        plan = Solution((Decision("r", True, 0),), given)
+        return sorted(one.kind for one in violations(instance, plan))
+
+    assert kinds(Share("r", 1, 7, 1)) == ["part-missing", "unknown-machine", "unknown-part"]
+    assert kinds(Share("r", 0, 7, 1)) == ["share-below", "unknown-machine", "wrong-machine"]
+    assert kinds(Share("r", 0, 1, 10)) == ["overload", "share-above", "wrong-machine"]
+
+
+def test_nothing_is_no_share_however_much_is_asked_for():
+    """What is allowed below the least CPU is relative to that, not to the CPU."""
+    part = Part(10**12, 1, linear())
+    instance = Instance((Machine("m", 0.5),), (Request("r", 0, 0, 1, 1, (part,)),))
+    for cpu in (0, -1, F(1, 2), 1 - F(1, 10**8)):
+        plan = Solution((Decision("r", True, 0),), (Share("r", 0, 0, cpu),))
+        assert [one.kind for one in violations(instance, plan, 1e-9)] == ["share-below"]

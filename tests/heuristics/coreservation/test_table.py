@@ -230,3 +230,14 @@ def test_bad_tables():
     table = TimeSlotTable([Machine("m", 9)], now=2)
     with pytest.raises(InvalidInstanceError, match="now: must be a finite number, not before 2"):
         table.advance(1)
+
+
+def test_each_step_of_a_capacity_meets_its_own_loads():
+    """What is held before a step does not count against the capacity after it."""
+    table = TimeSlotTable([Machine("m", ((0, 10), (5, 8)))])
+    table.reserve(0, 0, 5, 6)
+    assert table.smallest_free(0, 0, 10) == 4
+    table.reserve(0, 6, 8, 3)
+    assert table.smallest_free(0, 0, 10) == 4
+    assert table.smallest_free(0, 4, 6) == 4
+    assert table.smallest_free(0, 5, 10) == 5

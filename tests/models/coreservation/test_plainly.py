@@ -50,6 +50,16 @@ def test_knapsacks_of_jumps_and_of_nothing_lost() -> None:
     assert solve(wide, "bound-knapsack").bound == 1
 
 
+def test_knapsacks_of_a_jump_from_a_slope_have_its_upper_value() -> None:
+    half = Fraction(1, 2)
+    jump = ((0, 0), (half, Fraction(1, 4)), (half, Fraction(3, 4)), (1, 1))
+    asked = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(8, 2, jump),)) for k in range(2))
+    instance = Instance((Machine("m", 8),), asked, Batch(1))
+    assert optimum(instance) == Fraction(3, 4)
+    for method in ("bound-knapsack", "bound-lp", "bound-pooled", "exact"):
+        assert solve(instance, method).bound == Fraction(3, 4)
+
+
 def test_bounds_of_levels() -> None:
     found = solve(packed([3, 3], 5, 1), "bound-pooled", objective="rejections-then-benefit")
     assert found.bound[0] == 1

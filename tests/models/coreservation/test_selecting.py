@@ -367,6 +367,17 @@ def test_a_point_that_takes_too_many_machines_is_not_taken(monkeypatch) -> None:
     assert not some.run() and some.taken is None and some.known == 0
 
 
+def test_a_point_that_takes_one_machine_too_many_is_not_taken(monkeypatch) -> None:
+    patterns = crowded()
+    some = selection(patterns, 0)
+    two = np.array([one.jobs in ({0}, {1}) for one in some.found[0]])
+    assert two.sum() == 2 and len(patterns.groups[0].machines) == 1
+    monkeypatch.setattr(selecting._Relaxation, "accepted", lambda _: {0, 1})
+    monkeypatch.setattr(selecting._Relaxation, "chosen", lambda _: two)
+    monkeypatch.setattr(selecting._Relaxation, "best_way", lambda _: None)
+    assert not some.run() and some.taken is None and some.known == 0
+
+
 def test_a_plan_that_is_not_better_is_not_taken(monkeypatch) -> None:
     patterns = crowded()
     some = selection(patterns, 0)

@@ -1,0 +1,64 @@
+"""Floats beside fractions: nothing is refused or overloaded for how numbers are stored."""
+
+from fractions import Fraction
+
+import pytest
+
+from dlopt import api, registry
+from dlopt.arithmetic import exact
+from dlopt.heuristics.coreservation.mixed import as_exact, is_mixed
+from dlopt.heuristics.coreservation.placing import least_for
+from dlopt.heuristics.coreservation.table import TimeSlotTable
+from dlopt.problems.coreservation import Batch, Holding, Instance, Machine, Part, Request
+
+F = Fraction
+NAMES = [
+    entry.name
+    for entry in registry.methods("coreservation")
+    if entry.kind == "heuristic" and entry.claim == "sound"
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fraction_that_is_less_than_its_float(name) -> None:
+    """An instant and an amount of CPU whose floats lie on the other side."""
+    early = F(5, 7)
+    assert F(float(early)) > early and F(1.4) < F(7, 5)
+    one = Request("r", early, early, 1.5, 1, (Part(F(7, 5)),))
+    found = api.solve(Instance((Machine("m", F(7, 5)),), (one,)), name)
+    assert found.value == 1 and not found.violations
+    later = Request("s", early, 1.5, 2, 1, (Part(1.4),))
+    found = api.solve(Instance((Machine("m", F(7, 5)),), (one, later)), name)
+    assert found.value == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_decimals_fill_a_machine(name) -> None:
+    asked = tuple(Request(f"r{k}", 0, 0.1, 0.3, 1, (Part(0.1 * (k + 1)),)) for k in range(2))
+    instance = Instance((Machine("m", 0.3),), asked, Batch(0.1))
+    found = api.solve(instance, name, objective="rejections")
+    assert found.value == 0 and api.check(instance, found.solution) == ()
+
+
+def test_an_exact_twin() -> None:
+    held = Holding(0, 0.5, F(2, 3), 0.1)
+    one = Request("r", 0, 0.25, 2.0, 1, (Part(0.5, F(1, 3), ((0, 0), (0.5, 0.1), (1, 1))),))
+    instance = Instance((Machine("m", ((0, 1), (0.7, 2))),), (one,), Batch(0.2), (held,), name="n")
+    assert is_mixed(instance)
+    twin = as_exact(instance)
+    assert twin.exact and not is_mixed(twin) and twin.name == "n"
+    assert twin.requests[0].parts[0].benefit[1] == (F(1, 2), F(1, 10))
+    assert twin.machines[0].steps == ((0, 1), (F(7, 10), 2))
+    assert is_mixed(Part(2**53, 0.5)) and not is_mixed(Part(2**53 - 1, 0.5))
+
+
+def test_floats_of_the_table_and_of_trimmed_shares_are_on_the_safe_side() -> None:
+    table = TimeSlotTable([Machine("m", 1.0)], exact_numbers=False)
+    table.reserve(0, 0, 1, F(1, 3))
+    free = table.smallest_free(0, 0, 1)
+    assert isinstance(free, float) and exact(free) <= F(2, 3)
+    table.reserve(0, 0, 1, free)
+    third = ((0, 0), (F(1, 3), 0), (F(1, 3), 1), (1, 1))
+    for cpu in (0.1, 0.2, 0.7, 1.3):
+        least = least_for(Part(cpu, cpu / 10, third), cpu)
+        assert exact(least) >= exact(cpu) / 3

@@ -1,0 +1,229 @@
+"""Fractions, decimals and floats beside each other: models range over what the check accepts."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from dlopt import Status, api
+from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.models.coreservation import pooled
+from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.methods import exact_plan
+from dlopt.models.coreservation.plans import bound_of, ceiled, cpu_is_exact, floored, valid_plan
+from dlopt.models.coreservation.worth import Scale
+from dlopt.problems.coreservation import (
+    Batch,
+    Decision,
+    Instance,
+    Machine,
+    Part,
+    Request,
+    Share,
+    Solution,
+    linear,
+    objective,
+    violations,
+)
+from dlopt.result import Limits
+from tests.oracles_coreservation import optimum
+
+F = Fraction
+EXACT = ("exact", "cp-sat", "milp", "lns")
+
+
+def together(sizes, capacity, *, parts=(), end=1):
+    """Return requests of one part each, all at one time on one machine."""
+    given = (*(Part(size) for size in sizes), *parts)
+    requests = tuple(Request(f"r{k}", 0, 0, end, 1, (part,)) for k, part in enumerate(given))
+    return Instance((Machine("m", capacity),), requests, Batch(1))
+
+
+@pytest.mark.parametrize("method", [*EXACT, "exact-per-batch"])
+def test_a_share_stays_on_its_breakpoint_where_only_an_instant_is_a_float(method) -> None:
+    instance = together([F(7, 5)], F(7, 5), end=1.5)
+    found = api.solve(instance, method)
+    assert found.value == 1 and found.solution.shares == (Share("r0", 0, 0, F(7, 5)),)
+    if method != "exact-per-batch":
+        assert (found.status, found.bound) == (Status.OPTIMAL, 1)
+    assert cpu_is_exact(instance) and not instance.exact
+
+
+@pytest.mark.parametrize("method", [*EXACT, "exact-per-batch"])
+def test_a_share_in_floats_is_not_below_its_breakpoint(method) -> None:
+    third = F(1, 3)
+    part = Part(0.1, 0.01, ((0, 0), (third, 0), (third, 1), (1, 1)))
+    instance = together([], 0.05, parts=(part,))
+    found = api.solve(instance, method)
+    assert found.value == 1 and isinstance(found.solution.shares[0].cpu, float)
+    assert exact(found.solution.shares[0].cpu) >= F(1, 30)
+    assert api.check(instance, found.solution) == ()
+
+
+def test_the_next_floats_of_a_fraction() -> None:
+    for number in (F(1, 3), F(2, 3), F(1, 7), F(10**17, 3)):
+        below, above = floored(number), ceiled(number)
+        assert exact(below) < number < exact(above)
+        assert below == float(number) or above == float(number)
+    assert floored(F(1, 10)) == ceiled(F(1, 10)) == 0.1
+
+
+def test_a_bound_is_not_overwritten_by_the_value(monkeypatch) -> None:
+    """A plan that lost something on its way out is not optimal."""
+    from dlopt.models.coreservation import methods
+
+    def rejecting(case, held):
+        return Solution((Decision("r0", False, 0.0),), ())
+
+    monkeypatch.setattr(methods, "valid_plan", rejecting)
+    found = exact_plan(together([0.1], 0.3))
+    assert (found.value, found.bound) == (0, 1)
+    assert api.check(together([0.1], 0.3), found) != ()
+
+
+def test_decimals_are_what_they_print() -> None:
+    instance = together([0.1, 0.2], 0.3)
+    for method in (*EXACT, "all-or-nothing", "co-rspb", "portfolio"):
+        found = api.solve(instance, method, objective="rejections")
+        assert found.value == 0 and api.check(instance, found.solution) == ()
+    sizes = [0.41, 0.33, 0.26, 0.45, 0.3, 0.25, 0.38, 0.36, 0.26]
+    machines = tuple(Machine(f"m{j}", 1.0) for j in range(3))
+    triplets = Instance(machines, together(sizes, 1).requests, Batch(1))
+    case = Case.of(triplets, "rejections")
+    assert (case.unit, case.spare, case.too_fine) == (F(1, 100), 0, None)
+    assert {*case.free} == {(100, 100)}
+    assert api.solve(triplets, "all-or-nothing").value == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "values"),
+    [(1e-4, (1, 0)), (1e-3, (0.5, 0)), (1e-2, (0.5, 1))],
+)
+def test_models_range_over_what_the_check_accepts(more, values) -> None:
+    """A little more than there is: allowed, allowed of least shares that fall short, too much."""
+    instance = together([5e5, 5e5 + more], 1e6)
+    for goal, value in zip(("benefit", "rejections"), values, strict=True):
+        for method in ("exact", "cp-sat"):
+            found = api.solve(instance, method, objective=goal)
+            assert found.value == value and api.check(instance, found.solution) == ()
+            optimal = found.status is Status.OPTIMAL
+            assert optimal == (goal == "rejections" or more != 1e-3)
+    found = api.solve(instance, "all-or-nothing")
+    assert found.status is (Status.INFEASIBLE if values[1] else Status.OPTIMAL)
+    assert found.proof == "exact"
+    for method in ("bound-lp", "bound-pooled", "bound-knapsack"):
+        assert api.solve(instance, method, objective="rejections").bound <= values[1]
+
+
+def test_no_more_than_the_check_accepts() -> None:
+    """A plan at the very edge of the check is in the case, and one beyond it in neither."""
+    instance = together([5e5, 5e5 + 1e-3], 1e6)
+    case = Case.of(instance, "rejections")
+    plan = valid_plan(case, {i: (0, job.least) for i, job in enumerate(case.jobs)})
+    short = 1 - exact(FLOATING) - ROUNDING
+    assert sorted(exact(share.cpu) for share in plan.shares) == [
+        500000 * short,
+        (500000 + F(1, 1000)) * short,
+    ]
+    assert violations(instance, plan, FLOATING) == () != violations(instance, plan, 5e-10)
+    assert Case.of(instance, "rejections", widened=False).spare == 0
+
+
+def test_soft_shares_fall_on_their_pieces_where_units_are_fine() -> None:
+    """Best with all that is allowed; the plan gives back what exceeds it."""
+    part = Part(600000.001, 1e5, linear())
+    instance = together([], 1e6, parts=(part, part))
+    found = api.solve(instance)
+    assert found.status is Status.OPTIMAL and api.check(instance, found.solution) == ()
+    assert Case.of(instance).spare > 0
+    assert found.value == pytest.approx(1e6 / 1200000.002)
+
+
+def test_what_is_rounded_off_is_added_where_it_counts() -> None:
+    """A benefit so steep that less than a unit is worth much."""
+    steep = ((0, 0), (0.5, 0), (F(500000005, 10**9), 1), (1, 1))
+    instance = together([], 5.0, parts=(Part(10, 1, steep),))
+    case = Case.of(instance)
+    assert F(1, 4) < case.allowance < F(1, 2) and case.spare == 0
+    assert bound_of(case, "benefit", F(0)) > 0.25
+    assert bound_of(case, "rejections", F(0)) == 0
+    found = api.solve(instance)
+    assert found.status is Status.FEASIBLE and found.value == 0
+    more = 5 + F(9, 10**9)
+    better = Solution((Decision("r0", True, 0),), (Share("r0", 0, 0, more),))
+    assert api.check(instance, better) == ()
+    assert 0.15 < objective(instance, better) < found.bound
+    plain = together([], 5.0, parts=(Part(10, 1, linear()),))
+    assert Case.of(plain).allowance > 0
+    assert api.solve(plain).bound == 0.5
+
+
+def linears(count, capacity=100):
+    """Return requests whose benefits have no small common denominator."""
+    primes = [n for n in range(23, 200) if all(n % k for k in range(2, n))]
+    requests = tuple(
+        Request(f"r{k}", 0, 0, 1, 1 + k, (Part(primes[k], 1, linear()),)) for k in range(count)
+    )
+    return Instance((Machine("m", capacity),), requests, Batch(1))
+
+
+@pytest.mark.parametrize("count", [9, 12, 16, 35])
+def test_linear_benefits_of_any_sizes_are_proven(count) -> None:
+    instance = linears(count)
+    found = api.solve(instance)
+    assert (found.status, found.value, found.proof) == (Status.OPTIMAL, found.bound, "exact")
+    dense = sorted(instance.requests, key=lambda one: one.priority / one.parts[0].cpu)
+    value, left = F(0), 100  # after Dantzig: the densest first, the others nothing
+    for one in reversed(dense):
+        share = min(left, one.parts[0].cpu)
+        value, left = value + F(one.priority * share, one.parts[0].cpu), left - share
+    assert found.value == value / sum(one.priority for one in instance.requests)
+    bounded = api.solve(instance, "bound-pooled")
+    assert bounded.bound == found.value and bounded.proof == "exact"
+
+
+def test_rounded_coefficients_alone_prove_nothing_exact() -> None:
+    instance = linears(12)
+    assert not Scale.of(Case.of(instance), "benefit").exact
+    found = api.solve(instance, "cp-sat")
+    assert found.status is Status.FEASIBLE and found.proof == "solver"
+    assert found.value < found.bound < found.value * (1 + F(1, 10**9))
+
+
+def ugly(seed):
+    """Return a small instance with steps, jumps and slopes over large primes."""
+    draw = random.Random(seed)
+    primes = [1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121]
+    cpus = draw.sample(primes, 4)
+    half = ((0, 0), (F(1, 2), F(1, 4)), (F(1, 2), F(3, 4)), (1, 1))
+    requests = tuple(
+        Request(
+            f"r{k}",
+            0,
+            draw.randrange(2),
+            2 + draw.randrange(2),
+            draw.choice(primes),
+            (Part(cpus[k], draw.randint(200_000, 500_000), (half, linear())[k % 2]),),
+        )
+        for k in range(4)
+    )
+    return Instance((Machine("m", 1_500_000), Machine("n", 900_000)), requests, Batch(9))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sharpened_bounds_are_bounds(seed) -> None:
+    instance = ugly(seed)
+    case, best = Case.of(instance), optimum(instance)
+    assert not Scale.of(case, "benefit").exact
+    for most in (1, 3, 2000):
+        assert pooled.upper_bound(case, "benefit", Limits(), most=most).worth >= best
+    found = api.solve(instance)
+    assert found.value == best <= found.bound
+
+
+def test_leaves_that_are_not_solved_in_fractions_stay_as_they_are(monkeypatch) -> None:
+    case = Case.of(ugly(1))
+    best = pooled.upper_bound(case, "benefit", Limits(), most=3).worth
+    monkeypatch.setattr(pooled, "certify", lambda *_, **__: None)
+    rough = pooled.upper_bound(case, "benefit", Limits(), most=3).worth
+    assert best <= rough <= best * (1 + F(1, 10**9))
