@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
+from itertools import chain
 from typing import Any, TypeVar
 
-from dlopt.arithmetic import exact, simplest
-from dlopt.problems.records import Record, numbers_of
+from dlopt.arithmetic import Number, exact, simplest
+from dlopt.problems.coreservation import Instance
+from dlopt.problems.records import Record
 
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -19,20 +21,31 @@ _WHOLE = 1 << 53
 """Below it whole numbers are floats without rounding."""
 
 
-def is_mixed(record: Record) -> bool:
-    """Tell whether a float and an exact number that may be no float are among the numbers.
+def is_mixed(instance: Instance) -> bool:
+    """Tell whether instants and CPU are given in floats and in exact numbers that may be none.
 
     Examples
     --------
-    >>> from dlopt.problems.coreservation import Part
-    >>> is_mixed(Part(0.5, Fraction(1, 3))), is_mixed(Part(2, 0.5)), is_mixed(Part(2**60, 0.5))
-    (True, False, True)
+    >>> from dlopt.problems.coreservation import Machine, Part, Request
+    >>> half = Request("r", 0, 0.5, 2, 1, (Part(3),))
+    >>> third = Request("s", 0, Fraction(1, 3), 2, 1, (Part(3),))
+    >>> is_mixed(Instance((Machine("m", 4),), (half,)))
+    False
+    >>> is_mixed(Instance((Machine("m", 4),), (half, third)))
+    True
     """
-    numbers = list(numbers_of(record))
+    numbers: list[Number] = [one for machine in instance.machines for one in chain(*machine.steps)]
+    numbers += [] if instance.batch is None else [instance.batch.interval]
+    for held in instance.holdings:
+        numbers += [held.start, held.end, held.cpu]
+    for one in instance.requests:
+        numbers += [one.arrival, one.start, one.end]
+        for part in one.parts:
+            numbers += [part.cpu, part.least]
     kinds = set(map(type, numbers))
     if float not in kinds:
         return False
-    return Fraction in kinds or any(type(one) is int and abs(one) >= _WHOLE for one in numbers)
+    return Fraction in kinds or any(type(one) is int and one >= _WHOLE for one in numbers)
 
 
 def as_exact(record: RecordT) -> RecordT:

@@ -1,5 +1,6 @@
 """Floats beside fractions: nothing is refused or overloaded for how numbers are stored."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -42,14 +43,17 @@ def test_decimals_fill_a_machine(name) -> None:
 
 def test_an_exact_twin() -> None:
     held = Holding(0, 0.5, F(2, 3), 0.1)
-    one = Request("r", 0, 0.25, 2.0, 1, (Part(0.5, F(1, 3), ((0, 0), (0.5, 0.1), (1, 1))),))
+    one = Request("r", 0, 0.25, 2.0, 1, (Part(0.5, 0.3, ((0, 0), (F(1, 2), 0.1), (1, 1))),))
     instance = Instance((Machine("m", ((0, 1), (0.7, 2))),), (one,), Batch(0.2), (held,), name="n")
     assert is_mixed(instance)
     twin = as_exact(instance)
     assert twin.exact and not is_mixed(twin) and twin.name == "n"
     assert twin.requests[0].parts[0].benefit[1] == (F(1, 2), F(1, 10))
     assert twin.machines[0].steps == ((0, 1), (F(7, 10), 2))
-    assert is_mixed(Part(2**53, 0.5)) and not is_mixed(Part(2**53 - 1, 0.5))
+    for huge in (2**53 - 1, 2**53):
+        assert is_mixed(replace(instance, machines=(Machine("m", huge),), holdings=())) is (
+            huge == 2**53
+        )
 
 
 def test_floats_of_the_table_and_of_trimmed_shares_are_on_the_safe_side() -> None:

@@ -127,7 +127,8 @@ def test_what_was_proven_before_time_was_up_is_kept(monkeypatch) -> None:
     monkeypatch.setattr(pooled, "BranchAndBound", Kept)
     with monkeypatch.context() as patch:  # the row took all time
         patch.setattr(pooled, "row_of", slow)
-        assert upper_bound(case, "benefit", Limits()).worth == plain < trivial(case, "benefit")
+        again = upper_bound(case, "benefit", Limits()).worth
+        assert plain <= again < trivial(case, "benefit")
     searches.clear()  # there was time for one program with the row
     assert upper_bound(case, "benefit", Limits()).worth < plain
 

@@ -98,7 +98,7 @@ def test_a_solver_that_says_nothing_in_time(monkeypatch) -> None:
     monkeypatch.setattr(pooled.LinearSolver, "solve_integral", lambda *_: (None, ()))
     search = Search(case, Budget(Limits()), whole=False)
     assert said_bound(case, "benefit", Limits()) is None
-    assert search._by_word("benefit") == (1, "all that could be accepted", False)
+    assert search._by_word("benefit") == (1, "all that could be accepted", False, False)
 
 
 def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:
