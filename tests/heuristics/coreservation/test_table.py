@@ -8,6 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from dlopt.arithmetic import exact
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation.table import TimeSlotTable
 from dlopt.problems.coreservation import Machine
@@ -24,7 +25,9 @@ class Naive:
     """One number for each slot: slower, and obviously right."""
 
     def __init__(self, capacities):
-        self.capacities = [[F(self._at(steps, t)) for t in range(SLOTS)] for steps in capacities]
+        self.capacities = [
+            [exact(self._at(steps, t)) for t in range(SLOTS)] for steps in capacities
+        ]
         self.loads = [[F(0)] * SLOTS for _ in capacities]
         self.now = 0
 
@@ -34,7 +37,7 @@ class Naive:
 
     def add(self, machine, start, end, cpu):
         for slot in range(max(start, self.now), end):
-            self.loads[machine][slot] += F(cpu)
+            self.loads[machine][slot] += exact(cpu)
 
     def smallest_free(self, machine, start, end):
         pairs = zip(self.capacities[machine], self.loads[machine], strict=True)
@@ -77,7 +80,7 @@ class TableMachine(RuleBasedStateMachine):
         machine, cpu = self.machine(data), data.draw(self.cpus)
         start, end = self.window(data)
         before = self.table.loads(machine)
-        if overbook or cpu <= self.naive.smallest_free(machine, start, end):
+        if overbook or exact(cpu) <= self.naive.smallest_free(machine, start, end):
             made = self.table.reserve(machine, start, end, cpu, overbook=overbook)
             self.naive.add(machine, start, end, cpu)
             self.held.append(made)
@@ -91,7 +94,7 @@ class TableMachine(RuleBasedStateMachine):
     def cancel(self, data):
         gone = self.held.pop(data.draw(st.integers(0, len(self.held) - 1)))
         self.table.cancel(gone)
-        self.naive.add(gone.machine, gone.start, gone.end, -F(gone.cpu))
+        self.naive.add(gone.machine, gone.start, gone.end, -exact(gone.cpu))
         with pytest.raises(NotApplicableError, match="does not hold"):
             self.table.cancel(gone)
 
@@ -119,7 +122,7 @@ class TableMachine(RuleBasedStateMachine):
             told = getattr(self.table, query)(*window)
             truth = getattr(self.naive, query)(*window)
             assert self.near(told, truth)
-            assert told <= truth
+            assert exact(told) <= truth
 
     @invariant()
     def small(self):
@@ -150,7 +153,7 @@ class FloatingTableMachine(TableMachine):
     @staticmethod
     def near(told, truth):
         nearest = float(truth)
-        below = nearest if nearest <= truth else math.nextafter(nearest, -math.inf)
+        below = nearest if exact(nearest) <= truth else math.nextafter(nearest, -math.inf)
         return isinstance(told, float) and told == below
 
 
