@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,7 +20,7 @@ from dlopt.models.coreservation.improving import Improver
 from dlopt.models.coreservation.packing import PackingModel
 from dlopt.models.coreservation.patterns import FINEST
 from dlopt.models.coreservation.placing import placed, raised
-from dlopt.models.coreservation.worth import Held, Scale, key_of, offset, trivial
+from dlopt.models.coreservation.worth import Held, Scale, key_of, most_of, offset, trivial
 from dlopt.result import Limits, Proof, Status
 
 Formulation = Literal["cp-sat", "milp"]
@@ -31,6 +31,10 @@ _NODES = 20
 """Of the relaxation as an integer program: most of what it gains it gains before it branches."""
 _FRACTIONS, _WORD = (1 / 8, 1 / 20), 1 / 4
 """Of the time, for the relaxation in fractions, less where the word of HiGHS follows; for that."""
+_EARLY, _MODEST = 1 / 5, 4000
+"""Of the time, for the program before neighbourhoods; places for all parts in it at the most."""
+_PACKING = 1 / 4
+"""Of the time, for packing everything."""
 _BRIEF, _EFFORT = 0.05, 1.0
 """Of the program before patterns: a share of the time, or deterministic time without a limit."""
 _CARE = Fraction(1, 10**7)
@@ -165,8 +169,13 @@ class Search:
                     bounds.append(self._by_bins())
                 elif self.relaxed and not self._meets(bounds):
                     bounds.append(self._by_relaxation(level))
+                    if self._packable and not self._meets(bounds):
+                        bounds.append(self._by_packing(level))
                     if len(self.case.wishes) > _SMALL and not self._meets(bounds):
                         bounds.append(self._by_word(level))
+                if self._early and not self._meets(bounds):
+                    with suppress(TimeoutError):
+                        bounds.append(self._by_program(level, _EARLY))
                 if improving and not self._meets(bounds):
                     self._by_neighbourhoods(bounds)
             if self._apart(level) and not self._meets(bounds):
@@ -242,6 +251,35 @@ class Search:
         if len(self.found.held) < len(self.case.jobs):
             return Bound(trivial(self.case, "machines"), "nothing")
         return Bound(-Fraction(self.least.bound), self.least.proof)
+
+    @property
+    def _early(self) -> bool:
+        """Whether the whole program has some time before neighbourhoods have all that is left."""
+        size = len(self.case.jobs) * len(self.case.free)
+        timed = self.budget.limits.time_s is not None
+        return self.whole and timed and self._share == 1 and self.neighbours and size <= _MODEST
+
+    @cached_property
+    def _packable(self) -> bool:
+        """Whether accepting everything is bin packing: machines alike, all parts at one instant."""
+        case = self.case
+        alike = len({*case.free}) == 1 and {job.machines for job in case.jobs} == {
+            tuple(range(len(case.free)))
+        }
+        together = any(len(row.jobs) == len(case.jobs) for row in case.crowds())
+        return self.whole and alike and together and len(case.wishes) > _TINY
+
+    def _by_packing(self, level: str) -> Bound:
+        """Accept everything, or prove that some request is rejected."""
+        case = self.case
+        least = machines.fewest(case, self.budget.left(_PACKING), self.seed)
+        everything = trivial(case, level)
+        if least.held is not None:
+            self._take(raised(case, least.held))
+        if least.bound <= len(case.free):
+            return Bound(everything, "all that could be accepted")
+        lost = min(most_of(case, level, k) for k in range(len(case.wishes)))
+        return Bound(everything - lost, f"not everything fits: {least.proof}")
 
     def _by_neighbourhoods(self, bounds: Sequence[Bound]) -> None:
         """Look for better plans until a bound is met."""

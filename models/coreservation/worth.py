@@ -101,10 +101,16 @@ def trivial(case: Case, level: str) -> Fraction:
     if level != "benefit":
         everything = sum((case.weight(level, k) for k in range(len(case.wishes))), Fraction(0))
         return signed(level, case.value(level, everything))
-    return sum(
-        (case.weight(level, job.wish) * max(p.best for p in job.pieces) for job in case.jobs),
-        Fraction(0),
-    )
+    return sum((most_of(case, level, k) for k in range(len(case.wishes))), Fraction(0))
+
+
+def most_of(case: Case, level: str, wish: int) -> Fraction:
+    """Return what accepting a request adds to a level at the most, such that more is better."""
+    weight = case.weight(level, wish)
+    if level != "benefit":
+        return weight
+    best = (max(p.best for p in case.jobs[i].pieces) for i in case.wishes[wish].jobs)
+    return weight * sum(best, Fraction(0))
 
 
 def offset(case: Case, level: str) -> Fraction:

@@ -12,9 +12,11 @@ from heapq import heapify, heappop, heappush
 import pytest
 
 from dlopt import Status, api, registry
+from dlopt.arithmetic import exact
 from dlopt.generation.coreservation import small
 from dlopt.problems.coreservation import OBJECTIVES, Batch, Instance, Machine, Part, Request
 from dlopt.result import Limits
+from tests.models.coreservation.cases import packed
 from tests.oracles_coreservation import optimum
 
 SOON = Limits(time_s=1.0)
@@ -162,3 +164,52 @@ def test_copies_at_times_of_their_own_are_proven(seed) -> None:
         for method in ("bound-lp", "bound-pooled", "bound-knapsack"):
             bound = api.solve(instance, method, objective=goal).bound
             assert not OBJECTIVES[goal].better(planted, bound)
+
+
+def triplets(bins, seed):
+    """Return items of which three each fill a machine, and as many machines as that takes."""
+    draw, sizes = random.Random(seed), []
+    for _ in range(bins):
+        large = draw.randint(380, 490)
+        middle = draw.randint(250, (1000 - large) // 2)
+        sizes += [large, middle, 1000 - large - middle]
+    draw.shuffle(sizes)
+    return packed(sizes, 1000, bins)
+
+
+@pytest.mark.parametrize("factor", [1, Fraction(1, 1000), 0.001, 0.1])
+def test_items_that_fill_machines_whatever_their_unit(factor) -> None:
+    """In decimals as in whole numbers: the unit is what all sizes are multiples of."""
+    instance = triplets(12, 1)
+    requests = tuple(
+        replace(one, parts=(Part(_times(one.parts[0].cpu, factor)),)) for one in instance.requests
+    )
+    machines = tuple(Machine(one.id, _times(1000, factor)) for one in instance.machines)
+    instance = replace(instance, machines=machines, requests=requests)
+    for goal, best in (("rejections", 0), ("benefit", 1)):
+        found = api.solve(instance, objective=goal)
+        assert (found.status, found.value, found.proof) == (Status.OPTIMAL, best, "exact")
+    assert api.solve(instance, "all-or-nothing").value == 0
+
+
+def _times(size, factor):
+    """Return a size in another unit; a float is the decimal that it should be."""
+    if isinstance(factor, float):
+        return float(size * exact(factor))
+    return size * factor
+
+
+@pytest.mark.parametrize(
+    ("sizes", "capacity"), [((201, 214), 860), ((112, 116), 928)], ids=["four", "eight"]
+)
+def test_one_item_too_many_of_nearly_equal_ones(sizes, capacity) -> None:
+    draw, machines = random.Random(1), 8
+    count = machines * (capacity // sizes[1]) + 1
+    assert capacity // sizes[0] == capacity // sizes[1] and count > 30
+    instance = packed([draw.randint(*sizes) for _ in range(count)], capacity, machines)
+    found = api.solve(instance, objective="rejections")
+    assert (found.status, found.value, found.proof) == (Status.OPTIMAL, 1, "exact")
+    found = api.solve(instance, objective="benefit", limits=Limits(time_s=2))
+    assert found.value <= Fraction(count - 1, count) <= found.bound
+    whole = api.solve(instance, "all-or-nothing")
+    assert whole.status is Status.INFEASIBLE and whole.proof == "exact"
