@@ -1,12 +1,16 @@
 """Fractions, decimals and floats beside each other: models range over what the check accepts."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
+from math import inf
 
 import pytest
 
 from dlopt import Status, api
 from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.backends.branching import BranchAndBound
+from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.coreservation import pooled
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.methods import exact_plan
@@ -129,6 +133,15 @@ def test_no_more_than_the_check_accepts() -> None:
     assert Case.of(instance, "rejections", widened=False).spare == 0
 
 
+def test_batches_keep_the_capacity() -> None:
+    """What each allows for itself would add up."""
+    instance = together([1e6 + 1.5e-3], 1e6)
+    assert Case.of(instance).jobs and not Case.of(instance, widened=False).jobs
+    found = api.solve(instance, "exact-per-batch")
+    assert found.value == 0 and found.proof is None
+    assert api.check(instance, found.solution) == ()
+
+
 def test_soft_shares_fall_on_their_pieces_where_units_are_fine() -> None:
     """Best with all that is allowed; the plan gives back what exceeds it."""
     part = Part(600000.001, 1e5, linear())
@@ -219,6 +232,21 @@ def test_sharpened_bounds_are_bounds(seed) -> None:
         assert pooled.upper_bound(case, "benefit", Limits(), most=most).worth >= best
     found = api.solve(instance)
     assert found.value == best <= found.bound
+
+
+@pytest.mark.parametrize(("capacity", "best"), [(5, -F(37, 3)), (4, F(-10))])
+def test_every_leaf_counts_that_may_have_the_least(capacity, best) -> None:
+    """Two items; the linear program takes the second in part, and it is branched on."""
+    unit = (F(0), F(1))
+    row = (((0, F(3)), (1, F(4))), (None, F(capacity)))
+    program = LinearProgram(2, (F(-10), F(-9)), (row[0],), (row[1],), (unit, unit))
+    search = BranchAndBound(program, range(2), F(1, 10**9))
+    found = search.minimum(None, 1)
+    assert not found.complete and len(search.leaves) == 2
+    assert pooled.sharpened(search, found.bound, inf) == best
+    first, *_ = search.leaves
+    search.leaves = [replace(first, refuted=True)]
+    assert pooled.sharpened(search, found.bound, inf) == found.bound
 
 
 def test_leaves_that_are_not_solved_in_fractions_stay_as_they_are(monkeypatch) -> None:

@@ -13,7 +13,10 @@ import pytest
 
 from dlopt import Status, api, registry
 from dlopt.arithmetic import exact
+from dlopt.backends.budget import Budget
 from dlopt.generation.coreservation import small
+from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.search import Search
 from dlopt.problems.coreservation import OBJECTIVES, Batch, Instance, Machine, Part, Request
 from dlopt.result import Limits
 from tests.models.coreservation.cases import packed
@@ -213,3 +216,15 @@ def test_one_item_too_many_of_nearly_equal_ones(sizes, capacity) -> None:
     assert found.value <= Fraction(count - 1, count) <= found.bound
     whole = api.solve(instance, "all-or-nothing")
     assert whole.status is Status.INFEASIBLE and whole.proof == "exact"
+
+
+def test_the_least_that_is_lost_where_not_everything_fits() -> None:
+    instance = packed([30] * 33, 99, 10)
+    requests = tuple(replace(one, priority=3 + k) for k, one in enumerate(instance.requests))
+    instance = replace(instance, requests=requests)
+    for goal, lost in (("rejected-priority", 3 + 4 + 5), ("rejections", 3)):
+        found = api.solve(instance, objective=goal)
+        assert (found.status, found.value, found.bound) == (Status.OPTIMAL, lost, lost)
+    packing = Search(Case.of(instance, "rejected-priority"), Budget(Limits()))
+    bound = packing._by_packing("rejected-priority")
+    assert (bound.most, bound.claimed) == (-3, False)
