@@ -68,7 +68,7 @@ class Batch:
 
     def fitting(self, part: Part, free: Any) -> Any:
         """Return how much of what is free a part takes, not more than it asks for."""
-        cpu = min(free, part.cpu)
+        cpu = part.cpu if covers(free, part.cpu) else free
         return least_for(part, cpu) if self.algorithm.trimmed else cpu
 
     def _size(self, request: Request) -> Fraction:
@@ -94,7 +94,7 @@ class Batch:
         whole = part.least if self.algorithm.share == "least" else part.cpu
         rooms = ((self.ledger.free(request, j), j) for j in self.machines(part))
         if self.algorithm.share != "greedy" or part.hard:
-            best = self._fit(request, (room for room in rooms if room[0] >= whole))
+            best = self._fit(request, (room for room in rooms if covers(room[0], whole)))
             return None if best is None else (best, self.fitting(part, whole), False)
         seen: list[tuple[Any, int]] = []
         best = self._fit(request, _ample(rooms, whole, seen))
@@ -118,7 +118,7 @@ class Batch:
 
     def _soft(self, part: Part, rooms: list[tuple[Any, int]]) -> tuple[int, Any, bool] | None:
         """Return the machine of the greatest benefit, where none has room for the whole."""
-        enough = [(room, machine) for room, machine in rooms if room >= part.least]
+        enough = [(room, machine) for room, machine in rooms if covers(room, part.least)]
         best = greatest(part, enough)
         if best is None:
             return None
@@ -138,6 +138,19 @@ class Batch:
         free = max(self.ledger.free(request, j) for j in self.machines(part))
         window = f"[{shown(request.start)}, {shown(request.end)})"
         return f"part {index} needs {needs}, {who} has more than {shown(free)} left in {window}"
+
+
+def covers(room: Any, needed: Any) -> bool:
+    """Tell whether there is room for what is needed, as the numbers that floats stand for.
+
+    Examples
+    --------
+    >>> covers(Fraction(1, 10), 0.1), Fraction(1, 10) >= 0.1
+    (True, False)
+    """
+    if {type(room), type(needed)} == {float, Fraction}:
+        return exact(room) >= exact(needed)
+    return bool(room >= needed)
 
 
 def greatest(part: Part, rooms: Iterable[tuple[Any, int]]) -> tuple[Any, int] | None:
@@ -186,5 +199,5 @@ def _ample(
     """Yield where there is room for the whole, and keep what is seen."""
     for room in rooms:
         seen.append(room)
-        if room[0] >= whole:
+        if covers(room[0], whole):
             yield room

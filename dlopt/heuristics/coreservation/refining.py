@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dlopt.heuristics.coreservation.ledger import Ledger
-from dlopt.heuristics.coreservation.placing import Batch, greatest
+from dlopt.heuristics.coreservation.placing import Batch, covers, greatest
 from dlopt.problems.coreservation import Part, Request
 
 
@@ -34,7 +34,7 @@ class Refiner:
             if not part.hard:
                 self._move(request, index, part)
         for index, part in enumerate(request.parts):
-            if self._ledger.held(request, index).cpu < part.cpu:
+            if not covers(self._ledger.held(request, index).cpu, part.cpu):
                 self._extend(request, index, part)
 
     def _move(self, request: Request, index: int, part: Part) -> None:
@@ -43,7 +43,7 @@ class Refiner:
         home = ledger.lift(request, index).machine
         others = batch.machines(Part(part.cpu)) if "fixed" in self._slips else batch.machines(part)
         rooms = [(ledger.free(request, j), j) for j in (home, *(j for j in others if j != home))]
-        ample = [(room, place) for place, (room, _) in enumerate(rooms) if room >= part.cpu]
+        ample = [(room, place) for place, (room, _) in enumerate(rooms) if covers(room, part.cpu)]
         if ample:
             machine, cpu = rooms[min(ample)[1]][1], part.cpu
         else:
@@ -72,6 +72,10 @@ class Refiner:
         free = ledger.free(request, home)
         cpu = self._batch.fitting(part, free)
         overbook = False
-        if "stale" in self._slips and free < part.cpu and self._looked_at_last is not None:
+        if (
+            "stale" in self._slips
+            and not covers(free, part.cpu)
+            and self._looked_at_last is not None
+        ):
             cpu, overbook = self._looked_at_last, True
         ledger.settle(request, index, home, cpu, overbook=overbook)

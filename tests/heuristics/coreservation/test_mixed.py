@@ -7,10 +7,19 @@ import pytest
 
 from dlopt import api, registry
 from dlopt.arithmetic import exact
+from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.heuristics.coreservation.mixed import as_exact, is_mixed
 from dlopt.heuristics.coreservation.placing import least_for
 from dlopt.heuristics.coreservation.table import TimeSlotTable
-from dlopt.problems.coreservation import Batch, Holding, Instance, Machine, Part, Request
+from dlopt.problems.coreservation import (
+    Batch,
+    Holding,
+    Instance,
+    Machine,
+    Part,
+    Request,
+    linear,
+)
 
 F = Fraction
 NAMES = [
@@ -39,6 +48,16 @@ def test_decimals_fill_a_machine(name) -> None:
     instance = Instance((Machine("m", 0.3),), asked, Batch(0.1))
     found = api.solve(instance, name, objective="rejections")
     assert found.value == 0 and api.check(instance, found.solution) == ()
+
+
+@pytest.mark.parametrize("algorithm", ["rb", "rspb", "co-rspb", "co-rsbf", "co-rsbfr"])
+def test_an_engine_in_fractions_fills_a_machine_with_decimals(algorithm) -> None:
+    engine = CoReservation([Machine("m", 1)], algorithm)
+    asked = [Request(f"r{k}", 0, 0, 1, 1, (Part(0.1, 0.05, linear()),)) for k in range(10)]
+    assert all(one.accepted for one in engine.submit(asked))
+    assert [share.cpu for share in engine.plan().shares] == [
+        0.05 if algorithm == "co-rsbf" else 0.1
+    ] * 10
 
 
 def test_an_exact_twin() -> None:
