@@ -285,13 +285,14 @@ def sharpened(search: BranchAndBound, known: Fraction, stop: float) -> Fraction:
     leaves = sorted((leaf for leaf in search.leaves if not leaf.refuted), key=lambda one: one.bound)
     certain: Fraction | None = None
     for leaf in leaves[:_LEAVES]:
-        if certain is not None and leaf.bound - _FINE >= certain:
+        rough = leaf.bound - search.step  # which it was rounded up to a multiple of
+        if certain is not None and rough >= certain:
             break
         value = _optimum(search, dict(leaf.fixed), stop)
         if value is None:
-            return leaf.bound - _FINE if certain is None else min(certain, leaf.bound - _FINE)
+            return rough if certain is None else min(certain, rough)
         certain = value if certain is None else min(certain, value)
-    rest = [leaf.bound - _FINE for leaf in leaves[_LEAVES:]]
+    rest = [leaf.bound - search.step for leaf in leaves[_LEAVES:]]
     return min([*rest, *([] if certain is None else [certain])], default=known)
 
 
@@ -309,10 +310,10 @@ def _optimum(search: BranchAndBound, fixed: Mapping[int, int], stop: float) -> F
         column_bounds=tuple(bounds),
     )
     solver = LinearSolver(program, stop=stop)
-    if solver.solve().status is not Status.OPTIMAL:
-        return None
+    solved = solver.solve().status is Status.OPTIMAL
     left = None if stop == inf else max(0.0, stop - time.monotonic())
-    proof = certify(program, *statuses_from_highs(solver.model), time_s=left)
+    statuses = statuses_from_highs(solver.model) if solved else ((), ())
+    proof = certify(program, *statuses, time_s=left) if solved else None
     return None if proof is None else proof.value
 
 

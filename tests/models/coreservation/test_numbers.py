@@ -244,6 +244,7 @@ def test_every_leaf_counts_that_may_have_the_least(capacity, best) -> None:
     found = search.minimum(None, 1)
     assert not found.complete and len(search.leaves) == 2
     assert pooled.sharpened(search, found.bound, inf) == best
+    assert found.bound - search.step <= pooled.sharpened(search, found.bound, 0.0) <= best
     first, *_ = search.leaves
     search.leaves = [replace(first, refuted=True)]
     assert pooled.sharpened(search, found.bound, inf) == found.bound
