@@ -200,7 +200,9 @@ def milp(
 
     Notes
     -----
-    Guarantee: the plan is exact for exact instances, the bound good to a relative 1e-7.
+    Guarantee: the plan is exact for exact instances. The solver's bound is raised by 1e-7 of all
+    there is, but to no more than a plan can attain: it meets the value of a plan in exact numbers
+    only where values differ by larger steps.
     Complexity: exponential in the worst case. Source: the packing over event points.
 
     Examples

@@ -7,6 +7,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import floor
 from typing import Literal, NamedTuple
 
 from dlopt.arithmetic import exact
@@ -206,7 +207,9 @@ class Search:
         return self._met(level, self.value, bound) or bound - self.value <= gap * abs(self.value)
 
     def _met(self, level: str, value: Fraction, bound: Fraction) -> bool:
-        """Tell whether a bound is met, but for the rounding of its coefficients."""
+        """Tell whether a bound is met, but for the rounding of its coefficients or of a solver."""
+        if level == "benefit" and self.formulation == "milp" and not self.case.instance.exact:
+            return bound - value <= 2 * _CARE
         return value == bound or (not self._exact(level) and bound - value <= _MET * abs(value))
 
     def _exact(self, level: str) -> bool:
@@ -354,10 +357,14 @@ class Search:
                 self._take(held)
         if outcome.bound is None:
             raise TimeoutError
-        bound = exact(outcome.bound) + offset(self.case, level)
-        bound = linear.tidy(self.case, level, bound, _CARE)
-        if abs(bound - self.value) <= _CARE * max(Fraction(1), abs(bound)):
-            bound = self.value
+        start = offset(self.case, level)
+        bound = linear.tidy(self.case, level, exact(outcome.bound) + start, _CARE)
+        if level in ("benefit", "rejected-priority"):
+            most = bound - start + _CARE * (trivial(self.case, level) - start)
+            scale = Scale.of(self.case, level)
+            if scale.exact:  # whatever a plan attains is a multiple of its step
+                most = Fraction(floor(most * scale.factor), scale.factor)
+            bound = start + most
         return Bound(bound, f"the word of {outcome.solver}, in floats", said=True, claimed=True)
 
     def _take(self, held: Held) -> None:

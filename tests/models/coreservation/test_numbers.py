@@ -203,6 +203,20 @@ def test_rounded_coefficients_alone_prove_nothing_exact() -> None:
     assert found.value < found.bound < found.value * (1 + F(1, 10**9))
 
 
+def test_a_solver_in_floats_does_not_settle_the_tenth_digit() -> None:
+    """Of two requests that differ in priority by 1e-9 only one fits."""
+    nothing = Solution((Decision("r0", False, 0), Decision("r1", False, 0)), ())
+    for much in (10**7, 10**9, 10**10):
+        asked = tuple(Request(f"r{k}", 0, 0, 1, much + k, (Part(1),)) for k in range(2))
+        instance = Instance((Machine("m", 1),), asked, Batch(1))
+        best = F(much + 1, 2 * much + 1)
+        found = api.solve(instance, "milp", hint=nothing)
+        assert found.value <= best <= found.bound
+        assert found.status is not Status.OPTIMAL or found.value == best
+        assert found.status is Status.FEASIBLE or much == 10**7
+        assert api.solve(instance).value == api.solve(instance).bound == best
+
+
 def ugly(seed):
     """Return a small instance with steps, jumps and slopes over large primes."""
     draw = random.Random(seed)
