@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dlopt.arithmetic import SOLVER, exact, simplest
+from dlopt.arithmetic import FLOATING, exact, simplest
 from dlopt.backends.budget import Budget
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.placing import greedy
@@ -136,7 +136,7 @@ def _batch(
 
 def _shares_of(instance: Instance, hint: Solution | None) -> dict[tuple[str, int], Share]:
     """Return the shares of a plan, by request and part; none if it breaks the rules."""
-    slack = 0.0 if instance.exact else SOLVER
+    slack = 0.0 if instance.exact else FLOATING
     if hint is None or violations(instance, hint, slack):
         return {}
     return {(share.request, share.part): share for share in hint.shares}

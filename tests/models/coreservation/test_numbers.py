@@ -8,7 +8,7 @@ from math import inf
 import pytest
 
 from dlopt import Status, api
-from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.arithmetic import FLOATING, ROUNDING, SOLVER, exact
 from dlopt.backends.branching import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.coreservation import pooled
@@ -270,3 +270,18 @@ def test_leaves_that_are_not_solved_in_fractions_stay_as_they_are(monkeypatch) -
     monkeypatch.setattr(pooled, "certify", lambda *_, **__: None)
     rough = pooled.upper_bound(case, "benefit", Limits(), most=3).worth
     assert best <= rough <= best * (1 + F(1, 10**9))
+
+
+def test_a_hint_beyond_the_default_tolerance_is_no_plan() -> None:
+    """Of answers a check forgives more than of plans: what is returned is held to the less."""
+    instance = together([5e5, 5e5 + 1e-2], 1e6)
+    decisions = tuple(Decision(one.id, True, 0) for one in instance.requests)
+    shares = (Share("r0", 0, 0, 5e5), Share("r1", 0, 0, 5e5 + 1e-2))
+    hint = Solution(decisions, shares)
+    assert violations(instance, hint, SOLVER) == () != violations(instance, hint, FLOATING)
+    for method in ("exact", "cp-sat", "lns", "exact-per-batch"):
+        found = api.solve(instance, method, objective="rejections", hint=hint)
+        assert found.value == 1 and api.check(instance, found.solution) == ()
+    limits = Limits(time_s=1e-9)
+    found = api.solve(instance, "exact-per-batch", objective="rejections", hint=hint, limits=limits)
+    assert api.check(instance, found.solution) == ()
