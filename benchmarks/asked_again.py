@@ -73,7 +73,7 @@ class Claim:
     again: Mapping[str, Callable[[float], Answer]]
 
     def verdict(self, other: Answer) -> str:
-        """Return ``agree``, ``disagree``, or ``undecided`` if neither excludes the other."""
+        """Return ``agree``, ``disagree``, or ``undecided`` if the other proves nothing."""
         for proof, plan in ((self.said, other), (other, self.said)):
             if plan.found and proof.status is Status.INFEASIBLE:
                 return "disagree"
@@ -81,8 +81,7 @@ class Claim:
                 slack = self.slack * max(1.0, abs(proof.bound)) if self.slack else 0
                 if self.sign * (plan.value - proof.bound) > slack:
                     return "disagree"
-        done = self.said.status in PROVEN and other.status in PROVEN
-        return "agree" if done else "undecided"
+        return "agree" if other.status in PROVEN else "undecided"
 
 
 @dataclass(frozen=True, slots=True)

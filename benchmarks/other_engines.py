@@ -32,7 +32,7 @@ def by_other_methods(
     for name in OTHERS.get(case.stem, ()):
         try:
             other = solve(
-                instance, name, objective=case.objective, limits=Limits(time_s=4 * seconds)
+                instance, name, objective=found.objective, limits=Limits(time_s=4 * seconds)
             )
         except DloptError:
             continue

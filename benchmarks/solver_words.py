@@ -1,7 +1,7 @@
 """What CP-SAT and HiGHS prove, asked again under other settings.
 
     python -m benchmarks.solver_words [--stems dag,bag] [--seeds 3] [--seconds 2] [--data FOLDER]
-                                      [--rows FILE.jsonl] [--models 10000]
+                                      [--rows FILE.jsonl] [--table FILE.jsonl] [--models 10000]
 
 Every model of which CP-SAT or HiGHS proves something while an instance is solved exactly is solved
 again: by CP-SAT without presolve, with OR-Tools' own settings, without symmetries, with other
@@ -132,7 +132,12 @@ def main() -> int:
     parser.add_argument("--sets", type=int, default=4, help="instances of each data set")
     parser.add_argument("--rows", type=Path, help="append every answer to this file")
     parser.add_argument("--models", type=int, default=0, help="made-up models of each kind instead")
+    parser.add_argument("--table", type=Path, help="only print what such a file of rows says")
     wanted = parser.parse_args()
+    if wanted.table:
+        told = [json.loads(line) for line in wanted.table.read_text().splitlines()]
+        summary(told)
+        return 1 if any(row.get("verdict") == "disagree" for row in told) else 0
     if wanted.models:
         return made_up_models.compare(wanted.models, wanted.seeds)
     named = os.environ.get("DLOPT_DATA")
