@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 OUT ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint types arrows unit search coverage falsify baselines wheel clean
+.PHONY: help demo test bench lint types arrows unit search coverage falsify mutants baselines wheel clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*## /\t/' | expand -t 12
@@ -61,6 +61,9 @@ falsify: $(VENV)/ready ## the properties with many more examples; searches that 
 	@mkdir -p $(OUT)
 	$(BIN)/python -m benchmarks.falsify --sound --seconds $(or $(SECONDS),60) --shard $(or $(SHARD),1/1) \
 		--rows $(OUT)/searched-$(subst /,-of-,$(or $(SHARD),1/1)).csv
+
+mutants: $(VENV)/ready ## every listed change that makes the code wrong: some test must fail then
+	$(BIN)/python -m tests.mutants --jobs $(or $(JOBS),2)
 
 search: $(VENV)/ready ## a short search: some flaws found again, nothing found of what is sound
 	$(BIN)/python -m benchmarks.falsify --short

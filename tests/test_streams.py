@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dlopt import Status, registry, solve
+from tests.examples import share
 from tests.strategies import admission
 
 SOUND = [
@@ -20,7 +21,7 @@ def test_the_list_is_not_empty():
 
 
 @pytest.mark.property
-@settings(max_examples=15)
+@share(1 / 4)
 @given(admission(most=2, tasks=3))
 def test_what_is_accepted_can_be_accepted(instance):
     """The accepted tasks alone are feasible; they are no more than the optimum and its bounds."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dlopt.errors import NotApplicableError
 from dlopt.generation.multistage import small
@@ -26,6 +26,7 @@ from dlopt.simulation import (
     simulate_mixed,
 )
 from dlopt.simulation.reservations import mamat5
+from tests.examples import share
 from tests.instance_files import ROOT
 from tests.models.multistage.around import around, mixed
 
@@ -56,7 +57,7 @@ def test_what_is_counted_of_a_stream_by_hand() -> None:
 
 
 @pytest.mark.property
-@settings(max_examples=30)
+@share(1 / 2)
 @given(mixed(most=3, tasks=3, wanted=3, setup=False, state=True))
 def test_decisions_are_those_of_the_method(instance: Instance) -> None:
     """Queues are looked at before every task; that changes no decision and no chunk."""

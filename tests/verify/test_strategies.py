@@ -12,8 +12,9 @@ from dlopt import io, registry, solve
 from dlopt.verify import strategies
 from dlopt.verify.builders import Size, builder, stems
 from dlopt.verify.shrinking import extent
+from tests.examples import share
 
-FEW = settings(max_examples=15)
+FEW = share(1 / 4)
 
 
 @pytest.mark.parametrize("stem", stems())
@@ -43,7 +44,7 @@ def test_no_sound_algorithm_beats_the_optimum(instance, name):
 @pytest.mark.parametrize("stem", stems())
 def test_hypothesis_shrinks_to_the_smallest(stem):
     some = strategies.instances(stem)
-    quick = settings(database=None, max_examples=100)
+    quick = settings(share(5 / 3), database=None)
     small = hypothesis.find(some, lambda one: extent(one)[1] > 1, settings=quick)
     assert extent(small)[:2] == (1, 2)
 

@@ -4,7 +4,6 @@ import random
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from dlopt import registry
@@ -12,6 +11,7 @@ from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
+from tests.examples import share
 from tests.strategies import clusters
 
 REGISTERED = tuple(
@@ -25,7 +25,7 @@ PROMISING = tuple(name for name in SOUND if Algorithm.parse(name).control)
 TWINS = tuple(name for name in REGISTERED if Algorithm.parse(name).partition != "iit-1")
 """Algorithms that have a plain twin."""
 
-few = settings(max_examples=settings.default.max_examples // 5)
+few = share(1 / 5)
 """For properties that are tested of each algorithm by itself."""
 
 GAPS = [0, 0, 0, Fraction(1, 2), 1, Fraction(5, 3), 4]

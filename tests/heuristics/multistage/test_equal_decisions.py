@@ -4,12 +4,13 @@ import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Reservation, Task, violations
+from tests.examples import share
 from tests.heuristics.multistage.strategies import streams
 
 F = Fraction
@@ -118,7 +119,7 @@ def random_queue(seed, number, plain):
 
 @pytest.mark.property
 @given(st.integers(0, 10**6), st.sampled_from([F, float]))
-@settings(max_examples=12)
+@share(1 / 5)
 def test_many_tasks_that_wait(seed, number):
     """Queues of ten to twenty tasks: equal answers and plans, bit by bit in floats, too."""
     (fast, mine), (plain, yours) = (random_queue(seed, number, one) for one in (False, True))

@@ -3,17 +3,18 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from dlopt.models.admission import feasibility, search
 from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan, feasible_queue
 from dlopt.problems.admission import objective, violations
 from dlopt.result import Limits, Status
 from tests import oracles_admission as oracle
+from tests.examples import share
 from tests.models.admission.streams import GAPS
 from tests.strategies import admission, admission_plans
 
-FEW = settings(max_examples=25)
+FEW = share(5 / 12)
 NARROW = admission(most=1, tasks=3, state=True)
 WIDE = admission(most=2, tasks=2, identical=False, state=True)
 

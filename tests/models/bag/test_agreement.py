@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import Status, registry
@@ -14,10 +14,11 @@ from dlopt.models.bag.case import Case
 from dlopt.models.bag.methods import exact_plan, in_turn, lns, milp
 from dlopt.models.bag.plans import key_of, orders_of
 from dlopt.problems.bag import OBJECTIVES, Instance, Machine, Placement, Solution, Task, violations
+from tests.examples import share
 from tests.oracles_bag import as_tuple, best, moore_hodgson
 from tests.strategies_bag import bags, bags_in_floats, plans
 
-FEW = settings(max_examples=25)
+FEW = share(5 / 12)
 
 
 def goals(instance):

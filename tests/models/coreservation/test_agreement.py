@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dlopt import Limits, Status, registry
 from dlopt.api import solve
@@ -12,10 +12,11 @@ from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.plans import held_of
 from dlopt.models.coreservation.search import Search, by_spans
 from dlopt.problems.coreservation import OBJECTIVES, Solution, violations
+from tests.examples import share
 from tests.oracles_coreservation import fits, optimum
 from tests.strategies_coreservation import coreservation, planned
 
-FEW = settings(max_examples=12)
+FEW = share(1 / 5)
 BOUNDS = ("bound-pooled", "bound-lp", "bound-knapsack")
 SINGLE = ("benefit", "rejections", "rejected-priority")
 

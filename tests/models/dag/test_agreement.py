@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.arithmetic import exact
@@ -15,10 +15,11 @@ from dlopt.models.dag.methods import compact_plan, exact_plan
 from dlopt.problems.dag import OBJECTIVES, Task, objective, violations
 from dlopt.result import Status
 from tests import oracles_dag as oracle
+from tests.examples import share
 from tests.strategies_dag import dag
 
 pytestmark = pytest.mark.property
-FEW = settings(max_examples=25)
+FEW = share(5 / 12)
 BOUNDS = (bound_critical_path, bound_work, bound_fernandez)
 
 
@@ -30,7 +31,7 @@ def goals(instance):
     ]
 
 
-@settings(max_examples=80)
+@share(4 / 3)
 @given(dag(), st.data())
 def test_the_program_is_brute_force(instance, data):
     name = data.draw(st.sampled_from(goals(instance)))
@@ -41,7 +42,7 @@ def test_the_program_is_brute_force(instance, data):
     assert objective(instance, found.solution, name) == least
 
 
-@settings(max_examples=80)
+@share(4 / 3)
 @given(dag(), st.data())
 def test_bounds_are_no_better_than_brute_force_and_ordered(instance, data):
     name = data.draw(st.sampled_from(goals(instance)))
@@ -115,7 +116,7 @@ def slower(instance, factor):
     )
 
 
-@settings(max_examples=30)
+@share(1 / 2)
 @given(dag(tasks=4), st.data())
 def test_the_integer_program_says_the_same(instance, data):
     name = data.draw(st.sampled_from(goals(instance)))

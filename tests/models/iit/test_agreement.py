@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import solve
@@ -14,9 +14,10 @@ from dlopt.problems.iit import Instance, violations
 from dlopt.problems.timeline import last_result
 from dlopt.result import Limits, Status
 from tests import oracles
+from tests.examples import share
 from tests.strategies import iit
 
-FEW = settings(max_examples=25)
+FEW = share(5 / 12)
 
 
 def close(left, right):

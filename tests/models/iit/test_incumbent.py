@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.backends.pulp import Outcome
@@ -18,9 +18,10 @@ from dlopt.problems.iit import Instance, violations
 from dlopt.problems.timeline import last_result
 from dlopt.result import Limits, Status
 from tests import oracles
+from tests.examples import share
 from tests.strategies import iit
 
-FEW = settings(max_examples=25)
+FEW = share(5 / 12)
 
 
 @pytest.mark.property

@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dlopt.models.admission import methods as streams
@@ -12,11 +12,12 @@ from dlopt.models.multistage.methods import bound_fluid, exact_plan, feasible_to
 from dlopt.problems.multistage import objective, violations
 from dlopt.result import Limits, Status
 from tests import oracles_multistage as oracle
+from tests.examples import share
 from tests.models.multistage.around import around, mixed, plans
 from tests.strategies import admission
 
 pytestmark = pytest.mark.property
-FEW = settings(max_examples=25)
+FEW = share(5 / 12)
 LONG = Limits(time_s=30)
 
 
@@ -50,13 +51,13 @@ def test_a_busy_cluster_is_brute_force(instance):
     agree(instance)
 
 
-@settings(max_examples=6)
+@share(1 / 10)
 @given(mixed(most=2, tasks=2, wanted=1, setup=False))
 def test_two_tasks_on_two_nodes_are_brute_force(instance):
     agree(instance)
 
 
-@settings(max_examples=10)
+@share(1 / 6)
 @given(mixed(most=2, tasks=1), st.sampled_from([Fraction(1, 3), 2]))
 def test_weights_count(instance, weight):
     instance = replace(instance, task_weight=weight)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dlopt.errors import NotApplicableError
 from dlopt.models.multistage import flow
@@ -19,9 +19,10 @@ from dlopt.models.multistage.timetable import Timetable
 from dlopt.problems.multistage import Decision, Grant, Solution, violations
 from dlopt.result import Limits, Status
 from tests import oracles_multistage as oracle
+from tests.examples import share
 from tests.models.multistage.around import alone, around
 
-FEW = settings(max_examples=25)
+FEW = share(5 / 12)
 # Instances on which the algorithms of the chapter, as printed, go wrong; and the truth: what
 # flows, and what the stages do.
 PRINTED = (
@@ -128,8 +129,8 @@ def test_the_curve_is_what_flows_by_each_deadline(instance):
     assert [load for _, load in curve] == sorted(load for _, load in curve)
     for (start, low), (end, high) in pairwise(curve):
         assert at(end) == high
-        for share in (Fraction(1, 3), Fraction(1, 2)):
-            assert at(start + (end - start) * share) == low + (high - low) * share
+        for part in (Fraction(1, 3), Fraction(1, 2)):
+            assert at(start + (end - start) * part) == low + (high - low) * part
 
 
 def test_a_curve_has_corners_where_nothing_begins_or_ends():

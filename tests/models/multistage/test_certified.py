@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import dlopt
 from dlopt.formats import vipr
@@ -17,6 +17,7 @@ from dlopt.models.multistage.certified import proven_worth
 from dlopt.models.multistage.methods import bound_fluid, exact_plan, feasible_together
 from dlopt.proofs import check_certificate, write_certificate
 from dlopt.result import Limits, Result, Status
+from tests.examples import share
 from tests.instance_files import ROOT
 from tests.models.multistage.around import around, mixed
 
@@ -80,7 +81,7 @@ def test_bounds_of_shipped_instances_are_proven(path, tmp_path):
 
 
 @pytest.mark.property
-@settings(max_examples=15)
+@share(1 / 4)
 @given(mixed(most=3, tasks=2, wanted=3, identical=False, state=True))
 def test_certificates_of_chance(tmp_path_factory, instance):
     path = tmp_path_factory.getbasetemp() / "proof.vipr"

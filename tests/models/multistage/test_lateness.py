@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dlopt.backends.budget import Budget
 from dlopt.models.multistage import lateness
@@ -16,6 +16,7 @@ from dlopt.models.multistage.order import OrderModel
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import violations
 from dlopt.result import Limits, Status
+from tests.examples import share
 from tests.models.multistage.around import around, mixed
 
 AT_ONCE = around(1, 1, 1, (0, 1, 1), held=((0, 0, 0, 1, (0,)),))
@@ -132,7 +133,7 @@ def test_what_a_worth_needs_must_be_accepted():
 
 
 @pytest.mark.property
-@settings(max_examples=15)
+@share(1 / 4)
 @given(mixed(most=2, tasks=1))
 def test_with_so_much_time_everything_fits(instance):
     found = feasible_together(instance)

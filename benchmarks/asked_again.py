@@ -1,0 +1,236 @@
+"""What solvers claim, asked again: CP-SAT and HiGHS under other settings, and SCIP.
+
+While `watched` lasts, every model is kept that CP-SAT or HiGHS proves something of: an optimum,
+that there is no solution, or a bound. Each claim knows how it can be asked again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from unittest import mock
+
+import highspy
+from ortools.linear_solver.python import model_builder
+
+from dlopt.backends import cpsat, pulp
+from dlopt.result import Limits, Status
+
+SLACK = 1e-5
+"""Relative difference of two answers of solvers that work in floats, which is none."""
+
+PROVEN = (Status.OPTIMAL, Status.INFEASIBLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a solver says of a model.
+
+    Parameters
+    ----------
+    status : Status
+    found : bool
+        Whether there is a solution.
+    value, bound : number or None
+        Of the solution, and what none is better than; None without an objective.
+    seconds : float
+    """
+
+    status: Status
+    found: bool
+    value: float | None = None
+    bound: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a solver said of a model, and how others are asked about it.
+
+    Parameters
+    ----------
+    solver : str
+    said : Answer
+    sign : int
+        1 if the objective is maximised, else -1.
+    slack : float
+        Relative difference that is none.
+    again : mapping of str to callable
+        Setting to a function of the most seconds that asks again.
+    """
+
+    solver: str
+    said: Answer
+    sign: int
+    slack: float
+    again: Mapping[str, Callable[[float], Answer]]
+
+    def verdict(self, other: Answer) -> str:
+        """Return ``agree``, ``disagree``, or ``undecided`` if the other proves nothing."""
+        for proof, plan in ((self.said, other), (other, self.said)):
+            if plan.found and proof.status is Status.INFEASIBLE:
+                return "disagree"
+            if plan.value is not None and proof.bound is not None:
+                slack = self.slack * max(1.0, abs(proof.bound)) if self.slack else 0
+                if self.sign * (plan.value - proof.bound) > slack:
+                    return "disagree"
+        return "agree" if other.status in PROVEN else "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Other parameters of CP-SAT.
+
+    Parameters
+    ----------
+    changes : mapping of str to value
+    own : bool
+        Whether those that the library sets stay as they are otherwise.
+    seed : int
+    """
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    own: bool = True
+    seed: int = 0
+
+
+SAME = "as it is"
+CP_SAT: Mapping[str, Setting] = {
+    SAME: Setting(),
+    "another seed": Setting(seed=7),
+    "no presolve": Setting({"cp_model_presolve": False}),
+    "OR-Tools' own": Setting(own=False),
+    "removing solutions": Setting({"keep_all_feasible_solutions_in_presolve": False}),
+    "inclusions": Setting({"presolve_inclusion_work_limit": 100_000_000}),
+    "disjunctive": Setting({"use_disjunctive_constraint_in_cumulative": True}),
+    "no symmetry": Setting({"symmetry_level": 0}),
+    "no linear program": Setting({"linearization_level": 0}),
+    "more of it": Setting({"linearization_level": 2}),
+}
+"""How CP-SAT is asked again."""
+NO_PRESOLVE, SCIP = "HiGHS, no presolve", "SCIP"
+"""How else linear and mixed-integer programs are asked again."""
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[list[Claim]]:
+    """Collect what CP-SAT and HiGHS claim while the context lasts.
+
+    Yields
+    ------
+    list of Claim
+    """
+    claims: list[Claim] = []
+    by_cp_sat, by_highs = cpsat.optimise, pulp._highs
+
+    def ask_cp_sat(model: Any, limits: Limits, **options: Any) -> cpsat.Outcome:
+        begun = time.perf_counter()
+        outcome = by_cp_sat(model, limits, **options)
+        if outcome.status in PROVEN or outcome.bound is not None:
+            said = _answer(outcome, time.perf_counter() - begun)
+            claims.append(_of_cp_sat(model.clone(), said))
+        return outcome
+
+    def ask_highs(
+        problem: Any, limits: Limits, seed: int, exact: bool, attempts: int = 3
+    ) -> pulp.Outcome:
+        outcome = by_highs(problem, limits, seed, exact, attempts)
+        if attempts == 3 and not outcome.proven:  # else it asks itself again
+            said = _said(problem.solverModel, 0.0)
+            if said.status in PROVEN or said.bound is not None:
+                claims.append(_of_highs(problem.solverModel.getLp(), said))
+        return outcome
+
+    with (
+        mock.patch.object(cpsat, "optimise", ask_cp_sat),
+        mock.patch.object(pulp, "_highs", ask_highs),
+    ):
+        yield claims
+
+
+def _of_cp_sat(model: Any, said: Answer) -> Claim:
+    sign = 1 if model.has_objective() and model.proto.objective.scaling_factor < 0 else -1
+
+    def under(setting: Setting) -> Callable[[float], Answer]:
+        return lambda seconds: ask(model, setting, seconds)
+
+    again = {name: under(setting) for name, setting in CP_SAT.items()}
+    return Claim(cpsat.NAME, said, sign, 0.0, again)
+
+
+def ask(model: Any, setting: Setting, seconds: float) -> Answer:
+    """Ask CP-SAT about a model under another setting."""
+    settings = {**(cpsat.SETTINGS if setting.own else {}), **setting.changes}
+    begun = time.perf_counter()
+    with mock.patch.object(cpsat, "SETTINGS", MappingProxyType(settings)):
+        outcome = cpsat.optimise(model, Limits(time_s=seconds), seed=setting.seed)
+    return _answer(outcome, time.perf_counter() - begun)
+
+
+def _answer(outcome: cpsat.Outcome, seconds: float) -> Answer:
+    found = outcome.value_of is not None
+    return Answer(outcome.status, found, outcome.value, outcome.bound, seconds)
+
+
+def _of_highs(program: Any, said: Answer) -> Claim:
+    sign = 1 if program.sense_ == highspy.ObjSense.kMaximize else -1
+
+    def without_presolve(seconds: float) -> Answer:
+        model = _highs(program)
+        model.setOptionValue("presolve", "off")
+        model.setOptionValue("mip_rel_gap", 0.0)
+        model.setOptionValue("time_limit", seconds)
+        begun = time.perf_counter()
+        model.run()
+        return _said(model, time.perf_counter() - begun)
+
+    def by_scip(seconds: float) -> Answer:
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "program.mps")
+            _highs(program).writeModel(path)
+            model = model_builder.Model()
+            model.import_from_mps_file(path)
+        solver = model_builder.Solver("scip")
+        solver.set_time_limit_in_seconds(seconds)
+        begun = time.perf_counter()
+        said = solver.solve(model)
+        spent = time.perf_counter() - begun
+        kinds = model_builder.SolveStatus
+        known = {kinds.OPTIMAL: Status.OPTIMAL, kinds.FEASIBLE: Status.FEASIBLE}
+        if said in known:
+            numbers = solver.objective_value, solver.best_objective_bound
+            return Answer(known[said], True, *numbers, spent)
+        status = Status.INFEASIBLE if said == kinds.INFEASIBLE else Status.LIMIT
+        return Answer(status, False, seconds=spent)
+
+    again = {NO_PRESOLVE: without_presolve, SCIP: by_scip}
+    return Claim(pulp.DEFAULT, said, sign, SLACK, again)
+
+
+def _highs(program: Any) -> Any:
+    highspy.Highs.resetGlobalScheduler(True)
+    model = highspy.Highs()
+    for name, value in {"output_flag": False, "threads": 1, "parallel": "off"}.items():
+        model.setOptionValue(name, value)
+    model.passModel(program)
+    return model
+
+
+def _said(model: Any, seconds: float) -> Answer:
+    """Return what HiGHS says of its model."""
+    kinds, info = highspy.HighsModelStatus, model.getInfo()
+    known = {kinds.kOptimal: Status.OPTIMAL, kinds.kInfeasible: Status.INFEASIBLE}
+    status = known.get(model.getModelStatus(), Status.LIMIT)
+    found = status is not Status.INFEASIBLE and info.primal_solution_status == 2
+    value = info.objective_function_value if found else None
+    mixed = any(kind != highspy.HighsVarType.kContinuous for kind in model.getLp().integrality_)
+    bound = info.mip_dual_bound if mixed else value if status is Status.OPTIMAL else None
+    known_bound = bound is not None and abs(bound) < inf and status is not Status.INFEASIBLE
+    return Answer(status, found, value, bound if known_bound else None, seconds)

@@ -1,0 +1,168 @@
+"""What CP-SAT and HiGHS prove, asked again under other settings.
+
+    python -m benchmarks.solver_words [--stems dag,bag] [--seeds 3] [--seconds 2] [--data FOLDER]
+                                      [--rows FILE.jsonl] [--table FILE.jsonl] [--models 10000]
+
+Every model of which CP-SAT or HiGHS proves something while an instance is solved exactly is solved
+again: by CP-SAT without presolve, with OR-Tools' own settings, without symmetries, with other
+linear programs, from another seed; by HiGHS without presolve and by SCIP. Where a stem has a method
+for another engine, or the instance is so small that brute force ends, the answers are compared,
+too. A *disagreement* is a solution that another answer excludes. `--models` compares CP-SAT's
+answers about made-up models (`made_up_models.py`) instead. The exit code is 1 if what the library
+relies on (the settings of `dlopt.backends.cpsat`, HiGHS as it is asked) is contradicted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks import made_up_models, word_instances
+from benchmarks.asked_again import SAME, Answer, Claim, watched
+from benchmarks.measure import solver_output_to_stderr
+from benchmarks.other_engines import by_brute_force, by_other_methods
+from benchmarks.word_instances import Case
+from dlopt import DloptError, Limits, NotApplicableError, registry, solve
+
+STEMS = ("dag", "bag", "coreservation", "admission", "multistage", "iit")
+
+
+def rows_of(case: Case, seconds: float, most: int) -> Iterator[dict[str, Any]]:
+    """Solve an instance and yield a row for every answer to every claim that was made meanwhile.
+
+    Parameters
+    ----------
+    case : Case
+    seconds : float
+        For each question; the instance itself gets four times as many.
+    most : int
+        Claims that are asked again, evenly spread over all and with the last.
+    """
+    instance = word_instances.valid(case)
+    if instance is None:
+        return
+    methods = ("exact", "cp-sat") if case.stem == "coreservation" else ("exact",)
+    told = {"stem": case.stem, "source": case.source, "instance": case.name}
+    for method in methods:
+        with watched() as claims, solver_output_to_stderr():
+            try:
+                found = solve(
+                    instance, method, objective=case.objective, limits=Limits(time_s=4 * seconds)
+                )
+            except NotApplicableError:
+                continue
+            except DloptError as error:
+                yield {**told, "method": method, "error": str(error)}
+                continue
+        for number, claim in _spread(claims, most):
+            own = {**told, "method": method, "solver": claim.solver, "model": number}
+            for name, row in _asked(claim, seconds):
+                yield {**own, "setting": name, **row}
+        with solver_output_to_stderr():
+            others = [*by_other_methods(case, instance, found, seconds)]
+            others += by_brute_force(case, instance, found)
+        for name, verdict, value in others:
+            answer = {"setting": name, "verdict": verdict, "said": value}
+            yield {**told, "method": method, "solver": "result", **answer}
+
+
+def _spread(claims: Sequence[Claim], most: int) -> list[tuple[int, Claim]]:
+    step = max(1, -(-len(claims) // most))
+    chosen = range(len(claims) - 1, -1, -step)
+    return [(number, claims[number]) for number in reversed(chosen)]
+
+
+def _asked(claim: Claim, seconds: float) -> Iterator[tuple[str, dict[str, Any]]]:
+    base: float | None = None
+    for name, ask in claim.again.items():
+        with solver_output_to_stderr():
+            other = ask(seconds)
+        base = other.seconds if name == SAME else base
+        row: dict[str, Any] = {"verdict": claim.verdict(other), "seconds": other.seconds}
+        if base:
+            row["ratio"] = other.seconds / base
+        if row["verdict"] == "disagree":
+            row |= {"claimed": _shown(claim.said), "said": _shown(other)}
+        yield name, row
+
+
+def _shown(answer: Answer) -> str:
+    return f"{answer.status}, value {answer.value}, bound {answer.bound}"
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> None:
+    """Print a line for each stem, solver and setting."""
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if "verdict" in row:
+            groups[row["stem"], row["solver"], row["setting"]].append(row)
+    print(f"\n{'stem':14} {'solver':8} {'asked again':20}", end="")
+    print("  asked   agree undecided disagree   time: median ratio")
+    for key, own in groups.items():
+        counts = Counter(row["verdict"] for row in own)
+        ratios = [row["ratio"] for row in own if "ratio" in row]
+        line = f"{key[0]:14} {key[1]:8} {key[2]:20} {len(own):6} {counts['agree']:7}"
+        line += f" {counts['undecided']:9} {counts['disagree']:8}"
+        print(line + (f" {median(ratios):14.2f}" if ratios else ""))
+    failed = Counter(row["error"].partition(":")[0] for row in rows if "error" in row)
+    print(f"not solved: {sum(failed.values())}", *(f"({text}: {n})" for text, n in failed.items()))
+    for row in rows:
+        if row.get("verdict") == "disagree":
+            print(f"DISAGREE {json.dumps(row)}")
+
+
+def main() -> int:
+    """Run what the command line asks for; return 1 on a disagreement."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.solver_words", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--stems", default=",".join(STEMS), help="which, with commas")
+    parser.add_argument("--sources", default="shipped,generated,data", help="which, with commas")
+    parser.add_argument("--seeds", type=int, default=3, help="of each generated family")
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each question")
+    parser.add_argument("--most", type=int, default=8, help="models of an instance")
+    parser.add_argument("--data", type=Path, help="folder of public data sets (or DLOPT_DATA)")
+    parser.add_argument("--sets", type=int, default=4, help="instances of each data set")
+    parser.add_argument("--rows", type=Path, help="append every answer to this file")
+    parser.add_argument("--models", type=int, default=0, help="made-up models of each kind instead")
+    parser.add_argument("--table", type=Path, help="only print what such a file of rows says")
+    wanted = parser.parse_args()
+    if wanted.table:
+        told = [json.loads(line) for line in wanted.table.read_text().splitlines()]
+        summary(told)
+        return 1 if any(row.get("verdict") == "disagree" for row in told) else 0
+    if wanted.models:
+        return made_up_models.compare(wanted.models, wanted.seeds)
+    named = os.environ.get("DLOPT_DATA")
+    folder = wanted.data or (Path(named) if named else None)
+    rows: list[dict[str, Any]] = []
+    begun = time.perf_counter()
+    for stem in wanted.stems.split(","):
+        registry.problem(stem)
+        cases: list[Case] = []
+        if "shipped" in wanted.sources:
+            cases += word_instances.shipped(stem)
+        if "generated" in wanted.sources:
+            cases += word_instances.generated(stem, wanted.seeds)
+        if "data" in wanted.sources and folder is not None:
+            cases += word_instances.data(stem, folder, wanted.sets)
+        for case in cases:
+            for row in rows_of(case, wanted.seconds, wanted.most):
+                rows.append(row)
+                if wanted.rows:
+                    with wanted.rows.open("a") as file:
+                        file.write(json.dumps(row) + "\n")
+        print(f"{stem}: {len(cases)} questions, {time.perf_counter() - begun:.0f} s", flush=True)
+    summary(rows)
+    return 1 if any(row.get("verdict") == "disagree" for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
