@@ -7,8 +7,9 @@ from dlopt.errors import NotApplicableError
 from dlopt.models.bag.case import Case
 from dlopt.models.bag.plans import key_of, orders_of, plan_of, stated
 from dlopt.models.bag.search import Found, Search, trivial
-from dlopt.problems.bag import Instance, Solution, default_objective
-from dlopt.problems.bag import objective as worth_of
+from dlopt.problems.bag.claims import claimed_value
+from dlopt.problems.bag.data import Instance, Solution
+from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -216,7 +217,7 @@ def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> An
         Status.OPTIMAL if tight else Status.FEASIBLE,
         solution=plan,
         objective=goal,
-        value=worth_of(instance, plan, goal),
+        value=claimed_value(instance, plan, goal),
         bound=bounds if len(levels) > 1 else bounds[0],
         reason=reason,
         method=method,

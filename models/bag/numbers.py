@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, SOLVER, exact
-from dlopt.problems.bag import Instance, transfer_times
+from dlopt.problems.bag.data import Instance
+from dlopt.problems.bag.network import transfer_times
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.models.bag.case import Case
-from dlopt.problems.bag import Placement, Solution
+from dlopt.problems.bag.data import Placement, Solution
 
 Orders: TypeAlias = tuple[tuple[int, ...], ...]
 """The jobs on each machine, in order; what stands nowhere is not run."""

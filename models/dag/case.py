@@ -10,7 +10,7 @@ from math import floor, gcd, lcm
 from typing import Any
 
 from dlopt.arithmetic import exact
-from dlopt.problems.dag import Graph, Instance
+from dlopt.problems.dag.data import Graph, Instance
 
 LARGEST = 2**40
 """No horizon is longer, in units of time of a model; CP-SAT adds up many of them."""

@@ -11,8 +11,8 @@ from dlopt.models.dag.compact import minimised
 from dlopt.models.dag.search import LEVELS, Search, worth_of
 from dlopt.models.dag.stating import in_kind, meet, stated
 from dlopt.models.dag.timing import solution_of
-from dlopt.problems.dag import Instance, Solution
-from dlopt.problems.dag import objective as objective_of
+from dlopt.problems.dag.claims import claimed_value
+from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -84,7 +84,7 @@ def exact_plan(
     search.run(hint)
     case = search.case
     solution = solution_of(case, search.plan)
-    value = objective_of(instance, solution, objective)
+    value = claimed_value(instance, solution, objective)
     bound = stated(case, search.levels, search.bounds)
     proven = all(
         worth_of(case, search.plan, level) <= least
@@ -169,7 +169,7 @@ def compact_plan(
     found = minimised(case, levels, budget, seed, solver)
     plan, bounds = found.plan, found.bounds
     solution = None if plan is None else solution_of(case, plan)
-    value = None if solution is None else objective_of(instance, solution, objective)
+    value = None if solution is None else claimed_value(instance, solution, objective)
     bound = stated(case, levels, bounds) if len(bounds) == len(levels) else None
     tolerance = 0 if instance.exact else SOLVER
     proven = value is not None and bound is not None and meet(value, bound, tolerance)

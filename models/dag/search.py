@@ -21,7 +21,7 @@ from dlopt.models.dag.program import Level
 from dlopt.models.dag.shuffled import shuffled
 from dlopt.models.dag.sliced import sliced_bound
 from dlopt.models.dag.timing import Plan, first_plan
-from dlopt.problems.dag import Instance, Solution
+from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import Limits, Status
 
 LEVELS: dict[str, tuple[Level, ...]] = {

@@ -7,7 +7,7 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.models.dag.case import Case
 from dlopt.models.dag.program import Level
-from dlopt.problems.dag import Instance
+from dlopt.problems.dag.data import Instance
 from dlopt.result import Value
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dlopt.arithmetic import exact, simplest
 from dlopt.models.dag.case import Case
-from dlopt.problems.dag import Placement, Solution
+from dlopt.problems.dag.data import Placement, Solution
 
 
 @dataclass(frozen=True, slots=True)

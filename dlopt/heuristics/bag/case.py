@@ -9,7 +9,8 @@ from itertools import chain
 from typing import Any
 
 from dlopt.arithmetic import Number, is_exact
-from dlopt.problems.bag import Instance, Placement, Solution, transfer_times
+from dlopt.problems.bag.data import Instance, Placement, Solution
+from dlopt.problems.bag.network import transfer_times
 from dlopt.problems.records import numbers_of
 
 

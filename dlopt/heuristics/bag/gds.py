@@ -19,7 +19,7 @@ from typing import Any
 from dlopt.heuristics.bag.case import Case
 from dlopt.heuristics.bag.ranking import Grid, Kind
 from dlopt.heuristics.bag.slacks import Slacks
-from dlopt.problems.bag import Placement, Solution
+from dlopt.problems.bag.data import Placement, Solution
 
 
 class Slip(StrEnum):

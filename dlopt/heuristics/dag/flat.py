@@ -14,8 +14,10 @@ from itertools import chain
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, simplest
-from dlopt.problems.dag import Graph, Instance, Machine, Paths, Placement, Solution
+from dlopt.problems.dag.data import Graph, Instance, Placement, Solution
+from dlopt.problems.dag.network import Machine
 from dlopt.problems.dag.order import topological
+from dlopt.problems.dag.paths import Paths
 
 MOST_BITS = 4096
 """A common denominator that is longer slows integers down more than fractions are slow."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from dlopt.arithmetic import exact
+from dlopt.problems.dag.checker_times import last_tasks
 from dlopt.problems.dag.executed_facts import Facts, name
 from dlopt.problems.dag.trace import Course
 from dlopt.result import Violation
@@ -45,7 +46,7 @@ def _journey(facts: Facts, text: str, arrival: Fraction, course: Course) -> Iter
     if course.received is not None:
         graph = facts.instance.graphs[course.graph]
         ready = exact(arrival if course.decided is None else course.decided)
-        ready += facts.wan(graph.lan, course.lan, graph.input)
+        ready += facts.times.over_wan(graph.input, graph.lan, course.lan)
         if facts.before(course.received, ready):
             yield Violation("received-before-input", text, course.received, ready)
 
@@ -54,8 +55,8 @@ def _return(facts: Facts, text: str, course: Course) -> Iterator[Violation]:
     """Yield where a graph is home before its last result can be."""
     assert course.returned is not None
     graph = facts.instance.graphs[course.graph]
-    back = facts.wan(course.lan, graph.lan, graph.output)
-    runs = [facts.done.get((course.graph, task)) for task in graph.exits]
+    back = facts.times.over_wan(graph.output, course.lan, graph.lan)
+    runs = [facts.done.get((course.graph, task)) for task in last_tasks(graph)]
     known = [exact(run.known) for run in runs if run is not None and run.known is not None]
     ready = max(known, default=exact(graph.arrival)) + back
     if facts.before(course.returned, ready):
