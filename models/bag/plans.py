@@ -33,7 +33,7 @@ def runs(case: Case, orders: Orders) -> Iterator[Run]:
         clock = Fraction(0)
         for job in order:
             task = case.jobs[job]
-            length, due = times.lengths[task][machine], times.dues[task]
+            length, due = times.lengths[task][machine], times.promised[task]
             assert length is not None  # only machines that can run a job stand in orders
             start = max(clock, times.arrivals[task][machine])
             if due is None or start + length <= due:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dlopt.arithmetic import SOLVER
 from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
@@ -93,7 +92,7 @@ def exact_plan(
     reason = f"bound by {', '.join(dict.fromkeys(search.proofs))}"
     if not case.whole:
         reason += f"; times are rounded down to multiples of {float(1 / case.scale):.3g} for it"
-        proven = proven and meet(value, bound, 0 if instance.exact else SOLVER)
+    proven = proven and meet(case, search.levels, value, bound)
     return Result(
         Status.OPTIMAL if proven else Status.FEASIBLE,
         solution=solution,
@@ -171,8 +170,7 @@ def compact_plan(
     solution = None if plan is None else solution_of(case, plan)
     value = None if solution is None else claimed_value(instance, solution, objective)
     bound = stated(case, levels, bounds) if len(bounds) == len(levels) else None
-    tolerance = 0 if instance.exact else SOLVER
-    proven = value is not None and bound is not None and meet(value, bound, tolerance)
+    proven = value is not None and bound is not None and meet(case, levels, value, bound)
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Result(
         Status.LIMIT if solution is None else status,

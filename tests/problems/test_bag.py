@@ -153,6 +153,7 @@ def test_the_checker_has_a_case_for_each_kind():
     cases = {
         *("unknown-task", "unknown-machine", "placed-twice", "not-placed", "cannot-run"),
         *("duration", "before-release", "before-input", "before-ready", "deadline", "overlap"),
+        "earlier-than-possible",
     }
     assert cases == set(KINDS)
 
