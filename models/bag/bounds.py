@@ -80,6 +80,7 @@ def bound_lp(
         seed=seed,
         plan_class="any",
         solver="HiGHS",
+        proof="exact",
     )
 
 

@@ -6,7 +6,7 @@ from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.errors import NotApplicableError
 from dlopt.models.bag.case import Case
 from dlopt.models.bag.plans import key_of, orders_of, plan_of, stated
-from dlopt.models.bag.search import Found, Search, trivial
+from dlopt.models.bag.search import PROVEN, Found, Search, trivial
 from dlopt.problems.bag.claims import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
@@ -224,4 +224,5 @@ def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> An
         seed=seed,
         plan_class="any",
         solver=solver,
+        proof="exact" if PROVEN.issuperset(found.proofs) else "solver",
     )

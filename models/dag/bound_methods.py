@@ -147,4 +147,5 @@ def _bounded(
         method=method,
         seed=seed,
         plan_class="any",
+        proof="exact",
     )

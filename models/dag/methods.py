@@ -7,7 +7,7 @@ from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
 from dlopt.models.dag.case import Case
 from dlopt.models.dag.compact import minimised
-from dlopt.models.dag.search import LEVELS, Search, worth_of
+from dlopt.models.dag.search import CP_SAT, LEVELS, Search, worth_of
 from dlopt.models.dag.stating import in_kind, meet, stated
 from dlopt.models.dag.timing import solution_of
 from dlopt.problems.dag.claims import claimed_value
@@ -104,6 +104,7 @@ def exact_plan(
         seed=seed,
         plan_class="any",
         solver=cpsat.NAME,
+        proof="solver" if CP_SAT in search.proofs else "exact",
     )
 
 
@@ -184,6 +185,7 @@ def compact_plan(
         plan_class="any",
         solver=solver,
         solver_version=found.version,
+        proof=None if bound is None else "solver",
     )
 
 

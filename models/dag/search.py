@@ -32,6 +32,9 @@ LEVELS: dict[str, tuple[Level, ...]] = {
 }
 """What is minimised, one after the other."""
 
+CP_SAT = "CP-SAT"
+"""What a bound is proven by that is the claim of the solver; all others are proven here."""
+
 _LARGE = 400_000
 """Constraints of a program from which on it is not asked."""
 _HARD = 35
@@ -130,7 +133,7 @@ class Search:
                 if worth_of(self.case, self.plan, level) > least and self._size() <= _LARGE:
                     latest = self._latest(level, floors)
                     found = self._ask(level, least, latest, most_late, share, searches)
-                    least, proof = (found, "CP-SAT") if found > least else (least, proof)
+                    least, proof = (found, CP_SAT) if found > least else (least, proof)
         except TimeoutError:
             pass
         return least, proof

@@ -1,7 +1,7 @@
 """How far a plan of a bag in floats may be off: once, and not once for each task."""
 
 from dataclasses import replace
-from fractions import Fraction as F
+from fractions import Fraction
 
 import pytest
 
@@ -18,6 +18,7 @@ from dlopt.problems.bag import (
     violations,
 )
 
+F = Fraction
 EPOCH = 1_700_000_000
 OFF = F(EPOCH, 2**46)  # 64 units in the last place: about 24 microseconds
 LOOSE = 1e-9

@@ -5,7 +5,7 @@ are held against the same numbers, and against a second reading of the docstring
 """
 
 from dataclasses import replace
-from fractions import Fraction as F
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -36,6 +36,7 @@ from dlopt.problems.dag.checker_times import CheckerTimes, first_tasks, last_tas
 from dlopt.problems.dag.claims import claimed_value
 from tests import oracles_dag, strategies_dag
 
+F = Fraction
 THERE, BACK = Link(0, 1, bandwidth=5, latency=3), Link(1, 0, bandwidth=1, latency=10)
 LANS = Lan("a", bandwidth=2, latency=1), Lan("b", bandwidth=4)
 MACHINES = Machine("m", lan=0), Machine("n", lan=1, delay=F(1, 2))
