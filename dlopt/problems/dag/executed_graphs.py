@@ -6,14 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import Number, exact
 from dlopt.problems.dag.checker_times import last_tasks
 from dlopt.problems.dag.executed_facts import Facts, name
 from dlopt.problems.dag.trace import Course
 from dlopt.result import Violation
 
 
-def of_graphs(facts: Facts) -> Iterator[Violation]:
+def began(facts: Facts, instant: Number, until: Number | None) -> bool:
+    """Tell whether an instant must have come before all was stopped."""
+    return until is None or facts.before(instant, until)
+
+
+def of_graphs(facts: Facts, until: Number | None = None) -> Iterator[Violation]:
     """Yield what became of graphs that cannot have become of them."""
     yield from facts.strange
     finished: dict[int, set[int]] = defaultdict(set)
@@ -26,7 +31,8 @@ def of_graphs(facts: Facts) -> Iterator[Violation]:
         text = f"graph {at}"
         course = facts.courses.get(at)
         if course is None:
-            yield Violation("no-course", text)
+            if began(facts, graph.arrival, until):
+                yield Violation("no-course", text)
             continue
         yield from _journey(facts, text, exact(graph.arrival), course)
         if course.returned is None:
