@@ -140,8 +140,6 @@ def violations_executed(
     return (
         *of_graphs(facts, until),
         *of_runs(facts),
-        *of_machines(
-            facts, queue_size, [one for one in failures if began(facts, one.begin, until)]
-        ),
+        *of_machines(facts, queue_size, due),
         *of_ends(facts, until),
     )
