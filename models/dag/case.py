@@ -207,11 +207,12 @@ class Case:
         if self.lans is not None and self.lans[one] != self.lans[other]:
             return False
         swap = {one: other, other: one}
-        return all(
-            self.kinds[p][q] == self.kinds[swap.get(p, p)][swap.get(q, q)]
-            for p in range(self.machines)
-            for q in (one, other)
-        )
+
+        def same(p: int, q: int) -> bool:
+            return self.kinds[p][q] == self.kinds[swap.get(p, p)][swap.get(q, q)]
+
+        # Both ways: a link may differ from the one back.
+        return all(same(p, q) and same(q, p) for p in range(self.machines) for q in (one, other))
 
 
 class _Scaling:
