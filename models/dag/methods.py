@@ -8,7 +8,7 @@ from dlopt.backends.pulp import DEFAULT
 from dlopt.models.dag.case import Case
 from dlopt.models.dag.compact import minimised
 from dlopt.models.dag.search import CP_SAT, LEVELS, Search, worth_of
-from dlopt.models.dag.stating import in_kind, meet, stated
+from dlopt.models.dag.stating import in_kind, meet, settled, stated
 from dlopt.models.dag.timing import solution_of
 from dlopt.problems.dag.claims import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
@@ -92,13 +92,14 @@ def exact_plan(
     reason = f"bound by {', '.join(dict.fromkeys(search.proofs))}"
     if not case.whole:
         reason += f"; times are rounded down to multiples of {float(1 / case.scale):.3g} for it"
+    bound = in_kind(instance, settled(case, search.levels, value, bound))
     proven = proven and meet(case, search.levels, value, bound)
     return Result(
         Status.OPTIMAL if proven else Status.FEASIBLE,
         solution=solution,
         objective=objective,
         value=value,
-        bound=in_kind(instance, bound),
+        bound=bound,
         reason=reason,
         method="exact",
         seed=seed,
@@ -171,6 +172,8 @@ def compact_plan(
     solution = None if plan is None else solution_of(case, plan)
     value = None if solution is None else claimed_value(instance, solution, objective)
     bound = stated(case, levels, bounds) if len(bounds) == len(levels) else None
+    if value is not None and bound is not None:
+        bound = settled(case, levels, value, bound)
     proven = value is not None and bound is not None and meet(case, levels, value, bound)
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Result(

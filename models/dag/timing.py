@@ -6,11 +6,11 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, nextafter
 from typing import Any
 
 from dlopt.arithmetic import exact, simplest
 from dlopt.models.dag.case import Case
+from dlopt.problems.allowance import rounded_down
 from dlopt.problems.dag.data import Placement, Solution
 
 
@@ -135,25 +135,13 @@ def solution_of(case: Case, plan: Plan) -> Solution:
         starts = [case.origin + case.time(start) for start in plan.starts]
     else:
         starts = _exact_starts(case, plan)
-    kind = simplest if case.instance.exact else _rounded_down
+    kind = simplest if case.instance.exact else rounded_down
     return Solution(
         tuple(
             Placement(graph, task, plan.places[job], kind(starts[job]))
             for job, (graph, task) in enumerate(case.jobs)
         )
     )
-
-
-def _rounded_down(instant: Fraction) -> float:
-    """Return the largest float that stands for no later instant.
-
-    Examples
-    --------
-    >>> _rounded_down(Fraction(2, 3)), _rounded_down(Fraction(1, 3))
-    (0.6666666666666666, 0.3333333333333333)
-    """
-    nearest = float(instant)
-    return nearest if exact(nearest) <= instant else nextafter(nearest, -inf)
 
 
 def _exact_starts(case: Case, plan: Plan) -> list[Fraction]:
