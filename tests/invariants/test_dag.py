@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dlopt import check, solve
 from dlopt.arithmetic import ROUNDING, exact
+from dlopt.errors import SolverError
 from dlopt.problems.dag import OBJECTIVES, Solution, completions, objective, origin
 from tests import oracles_dag, strategies_dag
 from tests.mixed_numbers import pushed, restated, shortest_of, ways
@@ -53,6 +54,15 @@ def adversaries(draw, instance):
     )
 
 
+def answers(instance, name):
+    """Yield what the methods prove; HiGHS may fail on `milp`, and says so."""
+    for method in BOUNDS:
+        try:
+            yield solve(instance, method, objective=name)
+        except SolverError as error:
+            assert method == "milp" and "Solve error" in str(error)
+
+
 def accepted(instance, plan):
     """Tell whether the check lets a plan pass: at the tolerance of the instance."""
     return check(instance, plan, 0 if instance.exact else 1e-9) == ()
@@ -82,17 +92,16 @@ def beyond(instance, name, value, bound, tolerance):
 def test_no_checked_plan_is_better_than_a_bound(data, instance, name):
     if OBJECTIVES[name].needs and instance.absolute_deadlines is None:
         name = "response"
-    found = [solve(instance, method, objective=name) for method in BOUNDS]
+    found = list(answers(instance, name))
     assert all(str(one.status) != "infeasible" for one in found)
     for plan in adversaries(data.draw, instance):
         if accepted(instance, plan):
             value = objective(instance, plan, name)
             for one in found:
                 assert not beyond(instance, name, value, one.bound, one.tolerance), one.method
-    for one in found[:2]:
-        assert accepted(instance, one.solution)
-        assert one.proof in ("exact", "solver")
-    assert all(one.proof == "exact" for one in found[2:])
+    for one in found:
+        assert one.solution is None or accepted(instance, one.solution)
+        assert one.proof in (("exact",) if one.solution is None else ("exact", "solver"))
 
 
 @pytest.mark.property
