@@ -94,6 +94,19 @@ def test_machine_input_and_release_are_waited_for_in_the_exact_plan_too():
         assert kinds(instance, Solution(runs)) == {"earlier-than-possible"}
 
 
+def test_a_later_release_is_waited_for_in_the_exact_plan():
+    """The second starts a hair before its release, and the third a hair before that is done."""
+    off = OFF * F(9, 10)
+    releases = (EPOCH, EPOCH + 1, EPOCH + 1)
+    tasks = tuple(Task(f"t{k}", 0.001, release=at) for k, at in enumerate(releases))
+    instance = Instance(tasks, (Machine("m"),))
+    starts = (F(EPOCH), EPOCH + 1 - off, EPOCH + 1 + exact(0.001) - 2 * off)
+    runs = tuple(
+        Placement(f"t{k}", 0, start, start + exact(0.001)) for k, start in enumerate(starts)
+    )
+    assert kinds(instance, Solution(runs)) == {"earlier-than-possible"}
+
+
 @pytest.mark.parametrize("method", ["mct", "min-min", "sufferage", "gds", "edf", "exact"])
 @pytest.mark.parametrize("length", [0.1, 1 / 3, 0.7, 1e-5])
 def test_our_own_plans_do_not_slide_however_long_they_are(method, length):
