@@ -17,8 +17,8 @@ def rounded_down(instant: Fraction) -> float:
 
     Examples
     --------
-    >>> rounded_down(Fraction(2, 3)), rounded_down(Fraction(1, 3))
-    (0.6666666666666666, 0.3333333333333333)
+    >>> rounded_down(Fraction(1, 3)), rounded_down(Fraction(5, 6)), float(Fraction(5, 6))
+    (0.3333333333333333, 0.8333333333333333, 0.8333333333333334)
     """
     nearest = float(instant)
     return nearest if exact(nearest) <= instant else nextafter(nearest, -inf)
