@@ -67,6 +67,18 @@ def test_a_chain_does_not_slide_into_the_past():
     assert kinds(instance, slow) == set()
 
 
+def test_a_task_waits_for_the_last_of_its_data_in_the_exact_plan():
+    given = (Task("a", 0.5), Task("b", 1.5), Task("c", 0.5))
+    graph = Graph("g", given, (Edge(0, 2, 0.5), Edge(1, 2, 0.5)), arrival=EPOCH)
+    instance = Instance((Machine("m"), Machine("n")), (graph,))
+    plan = Solution(
+        (Placement(0, 0, 0, EPOCH), Placement(0, 1, 1, EPOCH), Placement(0, 2, 0, EPOCH + 2))
+    )
+    assert kinds(instance, plan) == set()
+    early = replace(plan.placements[2], start=EPOCH + 1.75)
+    assert kinds(instance, Solution((*plan.placements[:2], early))) == {"precedence"}
+
+
 def test_what_takes_no_time_waits_for_no_machine_but_for_data():
     """The second and the fourth take no time; the last one needs the data of the second."""
     given = (Task("a", 1.5), Task("b", 0), Task("c", 1.5), Task("d", 0), Task("e", 1.5))

@@ -19,6 +19,8 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Value:
     >>> instance = Instance(etc=((4, 2), (5, 3)))
     >>> claimed_value(instance, plan, "makespan"), claimed_value(instance, plan, "flowtime")
     (4, 7)
+    >>> claimed_value(instance, plan, "by-priority")
+    (0, 2, 0)
     """
     tasks = {task.id: task for task in instance.all_tasks}
     ends = [exact(one.end) for one in solution.placements]

@@ -31,7 +31,7 @@ def exact_starts(
     instance : Instance
     times : CheckerTimes
     placed : list of dict of int to Span
-        By graph and task.
+        By graph and task; every task is there.
     slack : Fraction
         What starts may be off. Starts are rounded up to a tiny part of it, so that fractions stay
         short; if it is 0, they are not rounded.
@@ -48,8 +48,7 @@ def exact_starts(
         arrival = exact(graph.arrival)
         ready.update({(at, task): arrival for task in placed[at]})
         for task in first_tasks(graph):
-            if task in placed[at]:
-                ready[at, task] += times.input_time(graph, placed[at][task][0].machine)
+            ready[at, task] += times.input_time(graph, placed[at][task][0].machine)
         for edge in graph.edges:
             waiting[at][edge.target] += 1
             needed[at, edge.source].append((edge.target, exact(edge.data)))
