@@ -1,11 +1,11 @@
 """Brute force for bags of tasks: every assignment, every order; and Moore's rule."""
 
-from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import permutations, product
 
 import networkx
 
+from dlopt.arithmetic import exact
 from dlopt.problems.bag.data import PRIORITIES
 
 
@@ -14,7 +14,7 @@ def transfers(instance, site, data):
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(instance.sites)))
     for link in instance.links:
-        time = Fraction(data) / Fraction(link.bandwidth) + Fraction(link.latency)
+        time = exact(data) / exact(link.bandwidth) + exact(link.latency)
         one, other = link.between
         if not graph.has_edge(one, other) or time < graph[one][other]["time"]:
             graph.add_edge(one, other, time=time)
@@ -34,7 +34,7 @@ def best(instance, name):
     here = [transfers(instance, task.site, task.input) for task in tasks]
     choices = []
     for index, task in enumerate(tasks):
-        able = [k for k in range(len(machines)) if instance.duration(index, k) is not None]
+        able = [k for k in range(len(machines)) if duration(instance, index, k) is not None]
         choices.append(able + ([None] if task.absolute_deadline is not None else []))
     found = None
     for choice in product(*choices):
@@ -43,10 +43,10 @@ def best(instance, name):
             own = [index for index, where in enumerate(choice) if where == k]
             ways = []
             for order in permutations(own):
-                clock, ends = Fraction(machine.ready), {}
+                clock, ends = exact(machine.ready), {}
                 for index in order:
-                    arrival = Fraction(tasks[index].release) + here[index][machine.site]
-                    clock = max(clock, arrival) + Fraction(instance.duration(index, k))
+                    arrival = exact(tasks[index].release) + here[index][machine.site]
+                    clock = max(clock, arrival) + duration(instance, index, k)
                     ends[index] = clock
                 if all(_in_time(tasks[index], end) for index, end in ends.items()):
                     ways.append(ends)
@@ -59,14 +59,22 @@ def best(instance, name):
 
 
 def _in_time(task, end):
-    return task.absolute_deadline is None or end <= task.absolute_deadline
+    return task.absolute_deadline is None or end <= exact(task.absolute_deadline)
+
+
+def duration(instance, index, machine):
+    """Return how long a task takes on a machine, from the fields; None if it cannot run there."""
+    if instance.etc is None:
+        return exact(instance.tasks[index].work) / exact(instance.machines[machine].power)
+    time = instance.etc[index][machine]
+    return None if time is None else exact(time)
 
 
 def _value(tasks, ends, name):
     met = [tasks[index].priority for index in ends]
     return {
         "makespan": (-max(ends.values(), default=0),),
-        "flowtime": (-sum(end - tasks[index].release for index, end in ends.items()),),
+        "flowtime": (-sum(end - exact(tasks[index].release) for index, end in ends.items()),),
         "accepted": (len(met),),
         "critical-then-all": (met.count("critical"), len(met)),
         "by-priority": tuple(met.count(priority) for priority in PRIORITIES),

@@ -73,7 +73,7 @@ def best(instance, name="makespan"):
 def worth(instance, complete, name):
     """Return what completions are worth."""
     late = sum(
-        graph.absolute_deadline is not None and end > graph.absolute_deadline
+        graph.absolute_deadline is not None and end > exact(graph.absolute_deadline)
         for graph, end in zip(instance.graphs, complete, strict=True)
     )
     response = sum(end - exact(g.arrival) for g, end in zip(instance.graphs, complete, strict=True))

@@ -89,6 +89,38 @@ def dag(draw, *, machines=3, tasks=5, several=2, plain=False):
     )
 
 
+@st.composite
+def one_way(draw):
+    """Return a small instance with a WAN or machine links whose two directions differ."""
+    two = st.tuples(positive, positive, costs, costs).filter(
+        lambda four: (four[0], four[2]) != (four[1], four[3])
+    )
+
+    def both(one, other):
+        there, back, late, later = draw(two)
+        return Link(one, other, there, late), Link(other, one, back, later)
+
+    wan = draw(st.booleans())
+    count = draw(st.integers(2, 3))
+    machines = tuple(
+        Machine(f"m{k}", draw(positive), k % 2 if wan else None, draw(st.sampled_from([0, 1])))
+        for k in range(count)
+    )
+    convention = draw(st.sampled_from(["direct", "scheduler"])) if wan else "direct"
+    network = Network(
+        convention,
+        draw(st.sampled_from(["zero", "counted"])),
+        draw(positive),
+        draw(st.sampled_from([0, 1])),
+        tuple(Lan(f"l{k}", draw(positive), draw(st.sampled_from([0, 1]))) for k in range(2 * wan)),
+        both(0, 1) if wan else (),
+        () if wan else both(0, count - 1),
+    )
+    tasks, lans = draw(st.integers(2, 4)), 2 * wan
+    graph = draw(graphs("g", count, most=tasks, lans=lans))
+    return Instance(machines, (_busy(machines, [graph])[0],), network)
+
+
 def _busy(machines, graphs):
     """Let every machine run the first task, if it could run none."""
     tasks = [task for graph in graphs for task in graph.tasks]

@@ -12,7 +12,8 @@ from dlopt.models.bag.counts import most_in_time
 from dlopt.models.bag.plans import stated
 from dlopt.models.bag.search import ASSIGNMENT, WEIGHTS, WINDOWS, of_ends, trivial
 from dlopt.models.bag.weights import lightest
-from dlopt.problems.bag import Instance, Solution, default_objective
+from dlopt.problems.bag.data import Instance, Solution
+from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -79,6 +80,7 @@ def bound_lp(
         seed=seed,
         plan_class="any",
         solver="HiGHS",
+        proof="exact",
     )
 
 

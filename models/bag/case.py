@@ -19,7 +19,8 @@ from typing import Literal, NamedTuple
 
 from dlopt.arithmetic import exact
 from dlopt.models.bag.numbers import Times, in_reach
-from dlopt.problems.bag import OBJECTIVES, Instance
+from dlopt.problems.bag.data import Instance
+from dlopt.problems.bag.goals import OBJECTIVES
 
 LARGEST = 2**40
 """No horizon is longer, in units of time."""

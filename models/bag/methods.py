@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.errors import NotApplicableError
 from dlopt.models.bag.case import Case
 from dlopt.models.bag.plans import key_of, orders_of, plan_of, stated
-from dlopt.models.bag.search import Found, Search, trivial
-from dlopt.problems.bag import Instance, Solution, default_objective
-from dlopt.problems.bag import objective as worth_of
+from dlopt.models.bag.search import PROVEN, Found, Search, trivial
+from dlopt.problems.allowance import reconciled
+from dlopt.problems.bag.claims import claimed_value
+from dlopt.problems.bag.data import Instance, Solution
+from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -205,7 +210,12 @@ def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> An
         *found.bounds,
         *(trivial(case, level)[0] for level in levels[len(found.bounds) :]),
     ]
-    bounds = tuple(stated(case, bound) for bound in signs)
+    value = claimed_value(instance, plan, goal)
+    bounds: tuple[Number, ...] = tuple(stated(case, bound) for bound in signs)
+    if case.kind == "flowtime" and not instance.exact:
+        assert not isinstance(value, tuple)  # there is one level
+        dates = sum((exact(one.end) for one in plan.placements), Fraction(0))
+        bounds = (reconciled(bounds[0], value, dates),)
     reason = f"the bound is {'; '.join(dict.fromkeys(found.proofs))}"
     if not tight:
         apart = float(found.bounds[found.proven] - key_of(case, found.orders)[found.proven])
@@ -216,11 +226,12 @@ def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> An
         Status.OPTIMAL if tight else Status.FEASIBLE,
         solution=plan,
         objective=goal,
-        value=worth_of(instance, plan, goal),
+        value=value,
         bound=bounds if len(levels) > 1 else bounds[0],
         reason=reason,
         method=method,
         seed=seed,
         plan_class="any",
         solver=solver,
+        proof="exact" if PROVEN.issuperset(found.proofs) else "solver",
     )

@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dlopt.arithmetic import ROUNDING, SOLVER, exact
-from dlopt.problems.bag import Instance, transfer_times
+from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.problems.allowance import DRIFT
+from dlopt.problems.bag import goals
+from dlopt.problems.bag.data import Instance
+from dlopt.problems.bag.network import transfer_times
 
 
 @dataclass(frozen=True)
@@ -24,15 +27,19 @@ class Times:
     arrivals : tuple of tuple of Fraction, shape (tasks, machines)
         When machine and input are there; where a task cannot run, when it can start elsewhere.
     dues : tuple of (Fraction or None), shape (tasks,)
-        Of instances in floats a little later than stated: by half of what the check of a plan
-        allows an instant to be off for being a float, and a quarter of its tolerance. So what is
-        proven impossible is impossible for plans that pass the check by less.
+        Of instances in floats a little later than stated: no less than the check of a plan allows
+        in all, at the tolerance of floats. So what is proven impossible is impossible for every
+        plan that passes the check.
+    promised : tuple of (Fraction or None), shape (tasks,)
+        By when tasks end in our own plans. Of instances in floats later than stated by half of
+        what the check of a plan allows one instant.
     """
 
     origin: Fraction
     lengths: tuple[tuple[Fraction | None, ...], ...]
     arrivals: tuple[tuple[Fraction, ...], ...]
     dues: tuple[Fraction | None, ...]
+    promised: tuple[Fraction | None, ...]
 
     @classmethod
     def of(cls, instance: Instance) -> Times:
@@ -52,15 +59,19 @@ class Times:
         origin = _first(lengths, instants)
         arrivals = {row: tuple(instant - origin for instant in row) for row in set(instants)}
         shortest = min(length for row in lengths for length in row if length is not None)
-        floats = not instance.exact
-        spare, unsure = floats * shortest * exact(SOLVER) / 4, floats * ROUNDING / 2
         dues = tuple(
-            None
-            if task.absolute_deadline is None
-            else exact(task.absolute_deadline) * (1 + unsure) + spare - origin
+            None if task.absolute_deadline is None else exact(task.absolute_deadline) - origin
             for task in instance.all_tasks
         )
-        times = cls(origin, lengths, tuple(arrivals[row] for row in instants), dues)
+        dates = lengths, tuple(arrivals[row] for row in instants)
+        if instance.exact:
+            return cls(origin, *dates, dues, dues).only(lengths)
+        relaxation = _Relaxation(instance, shortest)
+        late, promised = (
+            tuple(None if due is None else due + by(due + origin) for due in dues)
+            for by in (relaxation.in_all, relaxation.once)
+        )
+        times = cls(origin, *dates, late, promised)
         return times.only(lengths)
 
     def only(self, lengths: tuple[tuple[Fraction | None, ...], ...]) -> Times:
@@ -70,6 +81,31 @@ class Times:
             for row, here in zip(lengths, self.arrivals, strict=True)
         )
         return replace(self, lengths=lengths, arrivals=tuple(rows))
+
+
+class _Relaxation:
+    """By how much deadlines in floats are relaxed.
+
+    Parameters
+    ----------
+    instance : Instance
+    shortest : Fraction
+        The shortest duration.
+    """
+
+    def __init__(self, instance: Instance, shortest: Fraction) -> None:
+        self._off = exact(FLOATING) * shortest
+        self._drift = DRIFT * len(instance.all_tasks)
+        self._first = exact(goals.origin(instance, "makespan"))
+
+    def once(self, date: Fraction) -> Fraction:
+        """Return half of what the check of a plan allows a deadline."""
+        return (self._off + ROUNDING * date) / 2
+
+    def in_all(self, date: Fraction) -> Fraction:
+        """Return more than the check allows a deadline and the plan before it together."""
+        since = max(date - self._first, Fraction(0))
+        return 2 * self._off + 3 * ROUNDING * date + 2 * self._drift * since
 
 
 def in_reach(times: Times) -> Times:

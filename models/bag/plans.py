@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.models.bag.case import Case
-from dlopt.problems.bag import Placement, Solution
+from dlopt.problems.allowance import rounded_down
+from dlopt.problems.bag.data import Placement, Solution
 
 Orders: TypeAlias = tuple[tuple[int, ...], ...]
 """The jobs on each machine, in order; what stands nowhere is not run."""
@@ -33,7 +34,7 @@ def runs(case: Case, orders: Orders) -> Iterator[Run]:
         clock = Fraction(0)
         for job in order:
             task = case.jobs[job]
-            length, due = times.lengths[task][machine], times.dues[task]
+            length, due = times.lengths[task][machine], times.promised[task]
             assert length is not None  # only machines that can run a job stand in orders
             start = max(clock, times.arrivals[task][machine])
             if due is None or start + length <= due:
@@ -77,13 +78,13 @@ def ends_in_units(case: Case, orders: Orders) -> list[int]:
 def plan_of(case: Case, orders: Orders) -> Solution:
     """Return a plan: the jobs, and after them the tasks that have no deadline.
 
-    Numbers are exact if those of the instance are, else floats.
+    Numbers are exact if those of the instance are, else floats, rounded down.
     """
     instance = case.instance
     found = list(runs(case, orders))
     if case.kind == "count":
         found += _undated(case, found)
-    number = simplest if instance.exact else float
+    number = simplest if instance.exact else rounded_down
     tasks, origin = instance.all_tasks, case.times.origin
     return Solution(
         tuple(

@@ -266,20 +266,24 @@ class Search:
 WEIGHTS = "weights of the machines, in whole numbers"
 WINDOWS = "tasks in part, in fractions"
 ASSIGNMENT = "an assignment of places, in whole numbers"
+IN_TIME, LONGEST, BY_ITSELF = "all that could be in time", "the longest task", "each task by itself"
 CP_SAT = f"{cpsat.NAME}, in whole numbers"
+
+PROVEN = frozenset({WEIGHTS, WINDOWS, ASSIGNMENT, IN_TIME, LONGEST, BY_ITSELF})
+"""What is proven here, in whole numbers or fractions; the rest are claims of solvers."""
 
 
 def trivial(case: Case, level: str) -> tuple[Fraction, str]:
     """Return what a level would be if every task could have a machine of its own, and why."""
     if case.kind == "count":
-        return Fraction(case.offset(level) + sum(case.weights(level))), "all that could be in time"
+        return Fraction(case.offset(level) + sum(case.weights(level))), IN_TIME
     if case.kind == "makespan":
-        return -case.time(case.longest), "the longest task"
+        return -case.time(case.longest), LONGEST
     ends = [
         min(here[k] + case.length(job, k) for k in case.places[job])
         for job, here in enumerate(case.arrivals)
     ]
-    return of_ends(case, Fraction(sum(ends))), "each task by itself"
+    return of_ends(case, Fraction(sum(ends))), BY_ITSELF
 
 
 def of_ends(case: Case, units: Fraction) -> Fraction:

@@ -6,7 +6,7 @@ from dlopt.models.dag.bounds import Floors, Proof, floors_of, windows_for
 from dlopt.models.dag.case import Case
 from dlopt.models.dag.search import LEVELS
 from dlopt.models.dag.stating import in_kind, stated
-from dlopt.problems.dag import Instance, Solution
+from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -147,4 +147,5 @@ def _bounded(
         method=method,
         seed=seed,
         plan_class="any",
+        proof="exact",
     )

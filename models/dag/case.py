@@ -9,8 +9,10 @@ from functools import cached_property
 from math import floor, gcd, lcm
 from typing import Any
 
-from dlopt.arithmetic import exact
-from dlopt.problems.dag import Graph, Instance
+from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.problems.allowance import DRIFT
+from dlopt.problems.dag.data import Graph, Instance
+from dlopt.problems.dag.paths import cost_of
 
 LARGEST = 2**40
 """No horizon is longer, in units of time of a model; CP-SAT adds up many of them."""
@@ -39,9 +41,13 @@ class Arc:
 class Case:
     """Jobs on machines, in units of time such that every number is an integer.
 
+    Instants count from the first arrival, so that units are no coarser for dates that are large.
+
     Parameters
     ----------
     instance : Instance
+    origin : Fraction
+        The first arrival.
     scale : Fraction
         Units of time in one of the instance.
     whole : bool
@@ -60,6 +66,7 @@ class Case:
     """
 
     instance: Instance
+    origin: Fraction
     scale: Fraction
     whole: bool
     jobs: tuple[tuple[int, int], ...]
@@ -120,15 +127,34 @@ class Case:
     @cached_property
     def arrivals(self) -> list[int]:
         """When each graph arrives, rounded down."""
-        return [floor(exact(g.arrival) * self.scale) for g in self.instance.graphs]
+        graphs = self.instance.graphs
+        return [floor((exact(g.arrival) - self.origin) * self.scale) for g in graphs]
 
     @cached_property
     def due(self) -> list[int | None]:
-        """When each graph is due; it is late if it is complete later."""
-        return [
-            None if g.absolute_deadline is None else floor(exact(g.absolute_deadline) * self.scale)
-            for g in self.instance.graphs
-        ]
+        """When each graph is due; it is late if it is complete later.
+
+        Of instances in floats it is due a little later than stated: by more than the check of a
+        plan allows. So plans that pass the check have no fewer late graphs than is proven.
+        """
+        dates = (graph.absolute_deadline for graph in self.instance.graphs)
+        return [None if date is None else self._due(exact(date)) for date in dates]
+
+    def _due(self, date: Fraction) -> int:
+        since = date - self.origin
+        if not self.instance.exact:
+            drift = DRIFT * len(self.jobs) * max(since, Fraction(0))
+            date += 2 * (exact(FLOATING) * self._shortest + ROUNDING * date + drift)
+        return floor((date - self.origin) * self.scale)
+
+    @cached_property
+    def _shortest(self) -> Fraction:
+        """What the shortest task takes where it is fastest; those that take no time aside."""
+        graphs, machines = self.instance.graphs, self.instance.machines
+        tasks = [task for graph in graphs for task in graph.tasks]
+        lengths = ([cost_of(t, at, one) for at, one in enumerate(machines)] for t in tasks)
+        least = (min(exact(cost) for cost in row if cost is not None) for row in lengths)
+        return min((cost for cost in least if cost), default=Fraction(0))
 
     @cached_property
     def silent(self) -> bool:
@@ -173,7 +199,7 @@ class Case:
         return arc.sends[self.kinds[source][target]]
 
     def time(self, units: int) -> Fraction:
-        """Return a time of the instance."""
+        """Return a duration, or a time since the origin, as the instance has it."""
         return units / self.scale
 
     def _exchangeable(self, one: int, other: int) -> bool:
@@ -181,11 +207,12 @@ class Case:
         if self.lans is not None and self.lans[one] != self.lans[other]:
             return False
         swap = {one: other, other: one}
-        return all(
-            self.kinds[p][q] == self.kinds[swap.get(p, p)][swap.get(q, q)]
-            for p in range(self.machines)
-            for q in (one, other)
-        )
+
+        def same(p: int, q: int) -> bool:
+            return self.kinds[p][q] == self.kinds[swap.get(p, p)][swap.get(q, q)]
+
+        # Both ways: a link may differ from the one back.
+        return all(same(p, q) and same(q, p) for p in range(self.machines) for q in (one, other))
 
 
 class _Scaling:
@@ -194,6 +221,7 @@ class _Scaling:
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.paths, self.count = instance.paths, len(instance.machines)
+        self.origin = min(exact(graph.arrival) for graph in instance.graphs)
         self.ways: dict[tuple[Fraction, Fraction], int] = {}
         self.kinds = tuple(
             tuple(
@@ -226,7 +254,7 @@ class _Scaling:
         ends = [way for graph in graphs for way in self._gates(graph)]
         common = lcm(
             *_denominators(costs - {None}),
-            *_denominators(graph.arrival for graph in graphs),
+            *_denominators(exact(graph.arrival) - self.origin for graph in graphs),
             *_denominators(latency for latency, _ in self.ways),
             *_denominators(latency for latency, _, _ in ends),
             *_denominators(data * unit for _, unit, data in ends),
@@ -251,7 +279,7 @@ class _Scaling:
         for at, graph in enumerate(self.instance.graphs):
             order, place = graph.order, {}
             gates = list(self._gates(graph))
-            arrival = exact(graph.arrival)
+            arrival = exact(graph.arrival) - self.origin
             plain = (floor(arrival * scale),) * self.count
             nothing = (0,) * self.count
             took = [latency + data * unit for latency, unit, data in gates]
@@ -280,7 +308,7 @@ class _Scaling:
                 arcs.append(Arc(place[edge.source], place[edge.target], sent[data]))
         arcs.sort(key=lambda arc: (arc.source, arc.target))
         lists = (tuple(costs), tuple(ready), tuple(after), tuple(arcs))
-        return Case(self.instance, scale, whole, tuple(jobs), *lists, self.kinds)
+        return Case(self.instance, self.origin, scale, whole, tuple(jobs), *lists, self.kinds)
 
     def _numbers(self, case: Case) -> Iterator[int]:
         """Yield every time of a case that is not 0."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dlopt.arithmetic import SOLVER
 from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
 from dlopt.models.dag.case import Case
 from dlopt.models.dag.compact import minimised
-from dlopt.models.dag.search import LEVELS, Search, worth_of
-from dlopt.models.dag.stating import in_kind, meet, stated
+from dlopt.models.dag.search import CP_SAT, LEVELS, Search, worth_of
+from dlopt.models.dag.stating import in_kind, meet, settled, stated
 from dlopt.models.dag.timing import solution_of
-from dlopt.problems.dag import Instance, Solution
-from dlopt.problems.dag import objective as objective_of
+from dlopt.problems.dag.claims import claimed_value
+from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -84,7 +83,7 @@ def exact_plan(
     search.run(hint)
     case = search.case
     solution = solution_of(case, search.plan)
-    value = objective_of(instance, solution, objective)
+    value = claimed_value(instance, solution, objective)
     bound = stated(case, search.levels, search.bounds)
     proven = all(
         worth_of(case, search.plan, level) <= least
@@ -93,18 +92,20 @@ def exact_plan(
     reason = f"bound by {', '.join(dict.fromkeys(search.proofs))}"
     if not case.whole:
         reason += f"; times are rounded down to multiples of {float(1 / case.scale):.3g} for it"
-        proven = proven and meet(value, bound, 0 if instance.exact else SOLVER)
+    bound = in_kind(instance, settled(case, search.levels, value, bound))
+    proven = proven and meet(case, search.levels, value, bound)
     return Result(
         Status.OPTIMAL if proven else Status.FEASIBLE,
         solution=solution,
         objective=objective,
         value=value,
-        bound=in_kind(instance, bound),
+        bound=bound,
         reason=reason,
         method="exact",
         seed=seed,
         plan_class="any",
         solver=cpsat.NAME,
+        proof="solver" if CP_SAT in search.proofs else "exact",
     )
 
 
@@ -169,10 +170,11 @@ def compact_plan(
     found = minimised(case, levels, budget, seed, solver)
     plan, bounds = found.plan, found.bounds
     solution = None if plan is None else solution_of(case, plan)
-    value = None if solution is None else objective_of(instance, solution, objective)
+    value = None if solution is None else claimed_value(instance, solution, objective)
     bound = stated(case, levels, bounds) if len(bounds) == len(levels) else None
-    tolerance = 0 if instance.exact else SOLVER
-    proven = value is not None and bound is not None and meet(value, bound, tolerance)
+    if value is not None and bound is not None:
+        bound = settled(case, levels, value, bound)
+    proven = value is not None and bound is not None and meet(case, levels, value, bound)
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Result(
         Status.LIMIT if solution is None else status,
@@ -186,6 +188,7 @@ def compact_plan(
         plan_class="any",
         solver=solver,
         solver_version=found.version,
+        proof=None if bound is None else "solver",
     )
 
 

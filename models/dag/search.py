@@ -21,7 +21,7 @@ from dlopt.models.dag.program import Level
 from dlopt.models.dag.shuffled import shuffled
 from dlopt.models.dag.sliced import sliced_bound
 from dlopt.models.dag.timing import Plan, first_plan
-from dlopt.problems.dag import Instance, Solution
+from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import Limits, Status
 
 LEVELS: dict[str, tuple[Level, ...]] = {
@@ -31,6 +31,9 @@ LEVELS: dict[str, tuple[Level, ...]] = {
     "late-then-response": ("late-graphs", "response"),
 }
 """What is minimised, one after the other."""
+
+CP_SAT = "CP-SAT"
+"""What a bound is proven by that is the claim of the solver; all others are proven here."""
 
 _LARGE = 400_000
 """Constraints of a program from which on it is not asked."""
@@ -130,7 +133,7 @@ class Search:
                 if worth_of(self.case, self.plan, level) > least and self._size() <= _LARGE:
                     latest = self._latest(level, floors)
                     found = self._ask(level, least, latest, most_late, share, searches)
-                    least, proof = (found, "CP-SAT") if found > least else (least, proof)
+                    least, proof = (found, CP_SAT) if found > least else (least, proof)
         except TimeoutError:
             pass
         return least, proof

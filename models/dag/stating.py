@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dlopt.arithmetic import Number, exact, simplest
+from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, simplest
 from dlopt.models.dag.case import Case
 from dlopt.models.dag.program import Level
-from dlopt.problems.dag import Instance
+from dlopt.problems.allowance import reconciled
+from dlopt.problems.dag.data import Instance
 from dlopt.result import Value
 
 
@@ -20,14 +21,45 @@ def stated(case: Case, levels: tuple[Level, ...], units: list[int]) -> Value:
 def _level(case: Case, level: Level, units: int) -> Number:
     if level == "late-graphs":
         return units
-    arrivals = sum((exact(graph.arrival) for graph in case.instance.graphs), Fraction(0))
-    return simplest(case.time(units) - (arrivals if level == "response" else 0))
+    if level == "makespan":
+        return simplest(case.origin + case.time(units))
+    since = (exact(graph.arrival) - case.origin for graph in case.instance.graphs)
+    return simplest(case.time(units) - sum(since, Fraction(0)))
 
 
-def meet(value: Value, bound: Value, tolerance: float) -> bool:
-    """Tell whether a value and its bound are the same, within a relative tolerance."""
-    pairs = zip(_tuple(value), _tuple(bound), strict=True)
-    return all(abs(exact(v) - exact(b)) <= exact(tolerance) * abs(exact(v)) for v, b in pairs)
+def settled(case: Case, levels: tuple[Level, ...], value: Value, bound: Value) -> Value:
+    """Return bounds, with responses that a plan in floats is below for its dates alone as they are.
+
+    See `dlopt.problems.allowance.reconciled`.
+    """
+    if case.instance.exact:
+        return bound
+    dates = sum((exact(graph.arrival) for graph in case.instance.graphs), Fraction(0))
+    triples = zip(levels, _tuple(value), _tuple(bound), strict=True)
+    found = tuple(
+        reconciled(least, one, dates + abs(exact(one))) if level == "response" else least
+        for level, one, least in triples
+    )
+    return found if isinstance(bound, tuple) else found[0]
+
+
+def meet(case: Case, levels: tuple[Level, ...], value: Value, bound: Value) -> bool:
+    """Tell whether a value and its bound are the same.
+
+    Of instances in floats they may differ by 1e-6 of a response, or of a makespan since the
+    first arrival, and by the rounding of a date.
+    """
+    triples = zip(levels, _tuple(value), _tuple(bound), strict=True)
+    return all(_off(case, level, exact(v), exact(b)) <= 0 for level, v, b in triples)
+
+
+def _off(case: Case, level: Level, value: Fraction, bound: Fraction) -> Fraction:
+    """Return by how much a value and its bound differ more than they may."""
+    off = abs(value - bound)
+    if case.instance.exact or level == "late-graphs":
+        return off
+    since = case.origin if level == "makespan" else 0
+    return off - exact(SOLVER) * abs(value - since) - ROUNDING * abs(value)
 
 
 def in_kind(instance: Instance, value: Value) -> Value:

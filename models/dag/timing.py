@@ -10,7 +10,8 @@ from typing import Any
 
 from dlopt.arithmetic import exact, simplest
 from dlopt.models.dag.case import Case
-from dlopt.problems.dag import Placement, Solution
+from dlopt.problems.allowance import rounded_down
+from dlopt.problems.dag.data import Placement, Solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +127,15 @@ def _lan_of(case: Case, graph: int, members: Sequence[int]) -> int | None:
 
 
 def solution_of(case: Case, plan: Plan) -> Solution:
-    """Return a plan of the instance, in its own numbers: exact, or floats."""
+    """Return a plan of the instance, in its own numbers: exact, or floats.
+
+    Starts are rounded down to floats, so that no graph is late for it.
+    """
     if case.whole:
-        starts = [case.time(start) for start in plan.starts]
+        starts = [case.origin + case.time(start) for start in plan.starts]
     else:
         starts = _exact_starts(case, plan)
-    kind = simplest if case.instance.exact else float
+    kind = simplest if case.instance.exact else rounded_down
     return Solution(
         tuple(
             Placement(graph, task, plan.places[job], kind(starts[job]))

@@ -44,7 +44,18 @@ LOST = Run(0, 0, 1, 11, "lost", 12, 13, None, 15)
 AGAIN = Run(0, 0, 1, 15, "done", 16, 18, 20, 20)
 LATER = Run(0, 1, 0, 20, "done", 23, 26, 30, 30)
 DOWN = Outage(1, 13, 15)
-FAILED = Trace((replace(HOME, returned=30),), (LOST, AGAIN, LATER), (DOWN,), (Outage(1, 15, 15),))
+FAILED = Trace((replace(HOME, returned=30),), (LOST, AGAIN, LATER), (DOWN,))
+# The same, but the machine is down until 17, and presumed dead when a result could be back.
+PRESUMED = Trace(
+    (replace(HOME, returned=32),),
+    (
+        replace(LOST, freed=16),
+        Run(0, 0, 1, 17, "done", 18, 20, 22, 22),
+        Run(0, 1, 0, 22, "done", 25, 28, 32, 32),
+    ),
+    (Outage(1, 13, 17),),
+    (Outage(1, 16, 17),),
+)
 TWO = Instance(
     MACHINES,
     (replace(GRAPH, tasks=(Task("s", 4), Task("t", 4)), edges=(), input=0, output=0),),

@@ -121,12 +121,12 @@ def test_what_is_just_in_time_is_in_time():
 
 
 def test_input_in_floats_comes_when_the_rational_numbers_say():
-    """A third in floats is less than 1 / 3: without tolerance that is too early."""
+    """What a third prints as a float is less than 1 / 3: without tolerance that is too early."""
     sites, links = (Site("x"), Site("y")), (Link((0, 1), 3.0),)
     instance = Instance((Task("t", 1.0, input=1.0),), (Machine("m", 1),), sites, links)
-    plan = Solution((Placement("t", 0, 1 / 3, F(1 / 3) + 1),))
+    plan = Solution((Placement("t", 0, 0.3333333333333333, exact(0.3333333333333333) + 1),))
     (early,) = violations(instance, plan)
-    assert (early.kind, early.amount) == ("before-input", F(1, 3) - F(1 / 3))
+    assert (early.kind, early.amount) == ("before-input", F(1, 3) - exact(1 / 3))
     assert violations(instance, plan, 1e-12) == ()
 
 
@@ -153,6 +153,7 @@ def test_the_checker_has_a_case_for_each_kind():
     cases = {
         *("unknown-task", "unknown-machine", "placed-twice", "not-placed", "cannot-run"),
         *("duration", "before-release", "before-input", "before-ready", "deadline", "overlap"),
+        "earlier-than-possible",
     }
     assert cases == set(KINDS)
 

@@ -126,24 +126,25 @@ def test_slowdown_and_tolerance_allow_what_they_say() -> None:
     nothing = Run(0, 0, 1, 0, "lost", 0, 0, None, 0)
     explained = Trace((Course(0, 0, 0, 0, reason="failed"),), (nothing,), (Outage(1, 0, 0),))
     assert kinds(instant, explained) == set()
-    assert kinds(instant, replace(explained, down=(Outage(1, 0, 1),))) == set()
+    longer = replace(explained, down=(Outage(1, 0, 1),))
+    assert kinds(instant, longer) == {"freed-without-cause", "given-up-without-cause"}
+    heard = replace(longer, runs=(replace(nothing, freed=1),))
+    assert kinds(instant, heard) == set()
 
 
 def test_what_is_given_up_is_explained() -> None:
     unfinished = Run(0, 0, 1, 11, "unfinished", 12)
     withdrawn = Run(0, 0, 1, 11, "withdrawn", 12, 13, None, 13)
     course = replace(HOME, returned=None, reason="stopped")
-    for run in (
-        unfinished,
-        withdrawn,
-        replace(withdrawn, start=None, end=None),
-        replace(FIRST, fate="ignored"),
-    ):
-        assert kinds(ONE, Trace((course,), (run,))) == set()
-    back = replace(withdrawn, fate="pulled-back", start=None, end=None)
-    for presumed in (Outage(1, 13), Outage(1, 13, 13), Outage(1, 13, 14)):
+    for run in (unfinished, replace(FIRST, fate="ignored")):
+        assert kinds(ONE, Trace((course,), (run,)), until=14) == set()
+    for run in (withdrawn, replace(withdrawn, start=None, end=None)):
+        assert kinds(ONE, Trace((course,), (run,)), until=14) == {"freed-without-cause"}
+    back = Run(0, 0, 1, 11, "pulled-back", freed=16)
+    for presumed in (Outage(1, 16), Outage(1, 16, 16), Outage(1, 16, 17)):
         assert kinds(ONE, Trace((course,), (back,), (), (presumed,))) == set()
-    assert kinds(ONE, Trace((course,), (unfinished,), (Outage(1, 13),))) == {"failure-survived"}
+    failing = Trace((course,), (unfinished,), (Outage(1, 13),))
+    assert kinds(ONE, failing, until=14) == {"failure-survived"}
     assert "dropped-needlessly" not in kinds(ONE, with_runs(replace(FIRST, fate="ignored")))
     assert "dropped-needlessly" not in kinds(
         ONE, with_runs(replace(FIRST, fate="ignored", freed=None))
@@ -162,11 +163,12 @@ def test_whoever_waits_is_not_overtaken() -> None:
     assert kinds(TWO, with_runs(gone, other, again, trace=late)) == {"dropped-needlessly"}
     course = replace(HOME, returned=None, reason="stopped")
     never = with_runs(Run(0, 0, 1, 11, "unfinished"), other, trace=Trace((course,), ()))
-    assert kinds(TWO, never) == {"not-first-in-first-out"}
+    assert kinds(TWO, never, until=11) == {"not-first-in-first-out"}
+    assert kinds(TWO, never, until=12) == {"not-first-in-first-out", "overdue"}
     for outage in (Outage(1, 11), Outage(1, 11, F(23, 2))):  # it may have been lost, unheard of
         assert "not-first-in-first-out" not in kinds(TWO, replace(never, down=(outage,)))
     before = replace(never, down=(Outage(1, 5, 10),))
-    assert kinds(TWO, before) == {"not-first-in-first-out"}
+    assert kinds(TWO, before, until=11) == {"not-first-in-first-out"}
     lost = with_runs(Run(0, 0, 1, 11, "lost", freed=14), other, trace=Trace((course,), ()))
     assert "not-first-in-first-out" not in kinds(TWO, replace(lost, down=(Outage(1, 11, 11),)))
 

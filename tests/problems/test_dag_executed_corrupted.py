@@ -28,6 +28,7 @@ from tests.problems.executed_grids import (
     with_course,
     with_runs,
 )
+from tests.problems.test_dag_executed_ends import ENDS
 
 WRONG: dict[str, tuple[set[str], Trace]] = {
     "graph of a course": ({"unknown-graph", "no-course"}, with_course(graph=1)),
@@ -37,7 +38,7 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
     "lan": ({"unknown-lan", "no-course"}, with_course(lan=2)),
     "no course": ({"no-course"}, replace(GOOD, courses=())),
     "two courses": ({"two-courses"}, replace(GOOD, courses=(HOME, HOME))),
-    "never home": ({"unexplained"}, with_course(returned=None)),
+    "never home": ({"unexplained", "not-returned"}, with_course(returned=None)),
     "decided early": ({"decided-before-arrival"}, with_course(decided=9)),
     "received early": ({"received-before-input"}, with_course(received=9)),
     "received undecided": ({"received-before-input"}, with_course(decided=None, received=9)),
@@ -81,19 +82,19 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
     ),
     "starts while down": ({"node-down"}, failed(down=(DOWN, Outage(1, 16, 17)))),
     "survives": ({"failure-survived"}, failed(down=(DOWN, Outage(1, 17)))),
-    "down for ever": ({"node-down"}, failed(down=(Outage(1, 13),))),
-    "lost without": ({"lost-without-failure"}, failed(down=())),
+    "down for ever": ({"node-down", "freed-without-cause"}, failed(down=(Outage(1, 13),))),
+    "lost without": ({"lost-without-failure", "freed-without-cause"}, failed(down=())),
     "lost before it failed": (
         {"lost-without-failure", "failure-survived"},
         failed(down=(Outage(1, F(25, 2), 15),)),
     ),
     "waits and is lost without": (
-        {"lost-without-failure"},
+        {"lost-without-failure", "freed-without-cause"},
         failed(runs=(replace(LOST, start=None, end=None), AGAIN, LATER), down=(Outage(1, 5, 10),)),
     ),
     "presumed without cause": ({"presumed-without-cause"}, failed(presumed=(Outage(0, 5, 6),))),
     "sent to the dead": (
-        {"sent-to-presumed-dead", "starts-on-presumed-dead"},
+        {"sent-to-presumed-dead", "starts-on-presumed-dead", "presumed-without-cause"},
         failed(
             runs=(
                 LOST,
@@ -118,7 +119,10 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
             presumed=(Outage(1, 15, 18),),
         ),
     ),
-    "for ever": ({"starts-on-presumed-dead"}, failed(presumed=(Outage(1, 15),))),
+    "for ever": (
+        {"starts-on-presumed-dead", "presumed-without-cause"},
+        failed(presumed=(Outage(1, 15),)),
+    ),
     "waits in a failure": ({"failure-survived"}, replace(WAITED, down=(Outage(1, F(25, 2), 13),))),
     "comes in a failure": ({"failure-survived"}, replace(WAITED, down=(Outage(1, 11, 13),))),
     "not pulled back": (
@@ -126,7 +130,7 @@ WRONG: dict[str, tuple[set[str], Trace]] = {
         failed(presumed=(Outage(1, 17, 17),)),
     ),
     "never pulled back": (
-        {"not-pulled-back", "presumed-without-cause"},
+        {"not-pulled-back", "presumed-without-cause", "overdue", "given-up-without-cause"},
         with_runs(
             Run(0, 0, 1, 11, "unfinished", 12),
             trace=Trace(
@@ -206,5 +210,6 @@ def test_every_kind_is_shown() -> None:
         "machine-overlap",
         "not-first-in-first-out",
         "failure-ignored",
+        *ENDS,
     }
     assert shown | elsewhere == set(EXECUTED_KINDS)

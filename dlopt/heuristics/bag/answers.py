@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dlopt.heuristics.bag.case import Board, Case
-from dlopt.problems.bag import Instance, Solution, default_objective
-from dlopt.problems.bag import objective as worth
+from dlopt.problems.bag.claims import claimed_value
+from dlopt.problems.bag.data import Instance, Solution
+from dlopt.problems.bag.goals import default_objective
 from dlopt.result import PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"
@@ -61,7 +62,7 @@ def answer(instance: Instance, plan: Solution, objective: str | None) -> Result[
         Status.FEASIBLE,
         plan,
         objective=goal,
-        value=worth(instance, plan, goal),
+        value=claimed_value(instance, plan, goal),
         plan_class=PLAN_CLASS,
         reason="; ".join(told) or None,
     )

@@ -8,14 +8,19 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from dlopt.arithmetic import Number, is_exact
-from dlopt.problems.bag import Instance, Placement, Solution, transfer_times
+from dlopt.arithmetic import Number, exact, is_exact, simplest
+from dlopt.problems.bag.data import Instance, Placement, Solution
+from dlopt.problems.bag.goals import origin
+from dlopt.problems.bag.network import transfer_times
 from dlopt.problems.records import numbers_of
 
 
 @dataclass(frozen=True)
 class Case:
     """The numbers of an instance, all exact or all floats.
+
+    Instants count from the first one at which a task is known and a machine is ready: so floats
+    that stand for dates lose nothing when durations are added to them.
 
     Parameters
     ----------
@@ -58,21 +63,26 @@ class Case:
         return tuple(machine.site for machine in self.instance.all_machines)
 
     @cached_property
+    def origin(self) -> Number:
+        """The instant from which all others count."""
+        return origin(self.instance, "makespan")
+
+    @cached_property
     def ready(self) -> tuple[Any, ...]:
         """When each machine is free at first."""
-        return tuple(self.number(machine.ready) for machine in self.instance.all_machines)
+        return tuple(self.instant(machine.ready) for machine in self.instance.all_machines)
 
     @cached_property
     def deadlines(self) -> tuple[Any, ...]:
         """The deadline of each task, or None."""
         ends = (task.absolute_deadline for task in self.instance.all_tasks)
-        return tuple(None if end is None else self.number(end) for end in ends)
+        return tuple(None if end is None else self.instant(end) for end in ends)
 
     @cached_property
     def arrivals(self) -> tuple[tuple[Any, ...], ...]:
         """When each task, with its input, can be at each site: shape (tasks, sites)."""
         return tuple(
-            tuple(self.number(task.release) + sent for sent in self.sent(task.site, task.input))
+            tuple(self.instant(task.release) + sent for sent in self.sent(task.site, task.input))
             for task in self.instance.all_tasks
         )
 
@@ -117,6 +127,20 @@ class Case:
         """Return a number of the instance in the numbers of the case."""
         return number if self.exact else float(number)
 
+    def instant(self, number: Number) -> Any:
+        """Return an instant of the instance as one since the origin."""
+        if self.origin == 0:
+            return self.number(number)
+        since = exact(number) - exact(self.origin)
+        return simplest(since) if self.exact else float(since)
+
+    def stated(self, instant: Any) -> Any:
+        """Return an instant since the origin as the instance states it."""
+        if self.origin == 0:
+            return instant
+        date = exact(self.origin) + exact(instant)
+        return simplest(date) if self.exact else float(date)
+
     def sent(self, site: int, data: Number) -> tuple[Any, ...]:
         """Return how long data takes from a site to each site."""
         if (site, data) not in self._sent:
@@ -153,7 +177,7 @@ class Board:
     Attributes
     ----------
     free : list of Number
-        When each machine is free again.
+        When each machine is free again, since the origin.
 
     Examples
     --------
@@ -194,7 +218,8 @@ class Board:
         if late and not self.late:
             return False
         start = max(self.free[machine], case.earliest(task, machine))
-        self.placements.append(Placement(case.names[task], machine, start, end, late))
+        dates = case.stated(start), case.stated(end)
+        self.placements.append(Placement(case.names[task], machine, *dates, late))
         self.free[machine] = end
         return True
 

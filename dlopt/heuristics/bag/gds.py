@@ -19,7 +19,7 @@ from typing import Any
 from dlopt.heuristics.bag.case import Case
 from dlopt.heuristics.bag.ranking import Grid, Kind
 from dlopt.heuristics.bag.slacks import Slacks
-from dlopt.problems.bag import Placement, Solution
+from dlopt.problems.bag.data import Placement, Solution
 
 
 class Slip(StrEnum):
@@ -105,10 +105,10 @@ class Gds:
 
     def plan(self) -> Solution:
         """Return what is placed so far, machine by machine."""
-        names = self.case.names
+        names, stated = self.case.names, self.case.stated
         return Solution(
             tuple(
-                Placement(names[run.task], machine, run.start, run.end)
+                Placement(names[run.task], machine, stated(run.start), stated(run.end))
                 for machine, runs in enumerate(self.held)
                 for run in sorted(runs, key=lambda run: run.start)
             )
@@ -203,7 +203,7 @@ class Gds:
     def _from(self, task: int, machine: int) -> Any:
         """Return from when on Shuffle lets a task start."""
         if Slip.TRANSMISSION in self.slips:
-            return self.case.number(self.case.instance.all_tasks[task].release)
+            return self.case.instant(self.case.instance.all_tasks[task].release)
         return self.case.earliest(task, machine)
 
     def dispatch(self, site: int, task: int) -> bool:

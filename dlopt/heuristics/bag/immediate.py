@@ -83,7 +83,8 @@ def switching(low: int, high: int) -> Rule:
 
     It begins with MCT. Once the machine that is free first is so for at least `high` percent of
     the last one's time, loads are even enough and MET takes over, until that share is down to
-    `low` percent. Where no machine is busy yet, the share is 0.
+    `low` percent. Where no machine is busy yet, the share is 0. Times count from the first instant
+    at which a task is known and a machine is ready.
 
     Parameters
     ----------

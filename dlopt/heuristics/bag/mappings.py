@@ -11,7 +11,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.heuristics.bag import immediate
 from dlopt.heuristics.bag.answers import mapped
 from dlopt.heuristics.bag.case import Board, Case
-from dlopt.problems.bag import Instance, Solution
+from dlopt.problems.bag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
 

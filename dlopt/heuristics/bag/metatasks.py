@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dlopt.heuristics.bag import batch
 from dlopt.heuristics.bag.answers import mapped
 from dlopt.heuristics.bag.case import Board
-from dlopt.problems.bag import OBJECTIVES, Instance, Solution, default_objective
+from dlopt.problems.bag.data import Instance, Solution
+from dlopt.problems.bag.goals import OBJECTIVES, default_objective
 from dlopt.result import NO_LIMITS, Limits, Result
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from dlopt.heuristics.bag.answers import PLAN_CLASS, answer
 from dlopt.heuristics.bag.case import Case
 from dlopt.heuristics.bag.gds import EndlessLoopError, Gds, Slip
-from dlopt.problems.bag import Instance, Solution, default_objective
+from dlopt.problems.bag.data import Instance, Solution
+from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from dlopt.heuristics.dag.flat import Flat
 from dlopt.heuristics.dag.timeline import Timeline
-from dlopt.problems.dag import Solution
+from dlopt.problems.dag.data import Solution
 
 Slots: TypeAlias = Literal["insertion", "append"]
 Fit: TypeAlias = Callable[[Timeline, Any, Any, Any], Any]

@@ -14,8 +14,10 @@ from itertools import chain
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, simplest
-from dlopt.problems.dag import Graph, Instance, Machine, Paths, Placement, Solution
+from dlopt.problems.dag.data import Graph, Instance, Placement, Solution
+from dlopt.problems.dag.network import Machine
 from dlopt.problems.dag.order import topological
+from dlopt.problems.dag.paths import Paths
 
 MOST_BITS = 4096
 """A common denominator that is longer slows integers down more than fractions are slow."""
@@ -31,6 +33,9 @@ class Flat:
         Whether a number of the instance is a float.
     scale : int
         Times are multiplied by it; 1 for floats.
+    origin : Fraction
+        Instants count from it. Of floats it is the first arrival, so that dates lose nothing when
+        durations are added to them; else 0.
     graph_of, first : list of int
         The graph of each task; the first task of each graph.
     order : list of int
@@ -54,6 +59,7 @@ class Flat:
     instance: Instance
     floating: bool
     scale: int
+    origin: Fraction
     graph_of: list[int]
     first: list[int]
     order: list[int]
@@ -85,18 +91,24 @@ class Flat:
 
     def solution(self, machine: Sequence[int], start: Sequence[Any]) -> Solution:
         """Return a plan in the units of the instance."""
-        scale, first = self.scale, self.first
+        first = self.first
         return Solution(
             tuple(
                 Placement(
                     graph,
                     task - first[graph],
                     machine[task],
-                    start[task] if scale == 1 else simplest(Fraction(start[task], scale)),
+                    self._date(start[task]),
                 )
                 for task, graph in enumerate(self.graph_of)
             )
         )
+
+    def _date(self, start: Any) -> Number:
+        if self.scale != 1:
+            return simplest(Fraction(start, self.scale))
+        date: Number = float(self.origin + exact(start)) if self.origin else start
+        return date
 
     def in_units(self, times: Iterable[Any], scale: int = 1) -> list[Number]:
         """Return times, multiplied by `scale` once more, in the units of the instance."""
@@ -126,6 +138,9 @@ class _Layout:
             for home in {graph.lan for graph in self.graphs if graph.lan is not None}
         }
         self.scale = self.of_work = self.of_data = 1
+        self.origin = Fraction(0)
+        if self.floating:
+            self.origin = min(exact(graph.arrival) for graph in self.graphs)
         if not self.floating:
             self._scales()
 
@@ -155,13 +170,14 @@ class _Layout:
             self.instance,
             self.floating,
             self.scale,
+            self.origin,
             [at for at, graph in enumerate(self.graphs) for _ in graph.tasks],
             first,
             topological([[target for target, _ in some] for some in after]),
             self._costs(),
             before,
             after,
-            [self._number(g.arrival, self.scale) for g in self.graphs for _ in g.tasks],
+            [self._arrival(g) for g in self.graphs for _ in g.tasks],
             inbound,
             outbound,
             self.kinds,
@@ -194,6 +210,10 @@ class _Layout:
             scale *= len(self.machines) * (len(self.machines) - 1)  # so that means fit, too
         if scale.bit_length() <= MOST_BITS:
             self.scale, self.of_work, self.of_data = scale, works, data
+
+    def _arrival(self, graph: Graph) -> Any:
+        since = exact(graph.arrival) - self.origin if self.origin else graph.arrival
+        return self._number(since, self.scale)
 
     def _number(self, number: Number, factor: int) -> Any:
         if self.floating:

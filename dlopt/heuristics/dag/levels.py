@@ -11,7 +11,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number, simplest
 from dlopt.heuristics.dag.flat import Flat
-from dlopt.problems.dag import Instance
+from dlopt.problems.dag.data import Instance
 
 
 @dataclass(slots=True)

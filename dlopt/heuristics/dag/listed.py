@@ -11,7 +11,7 @@ from dlopt.heuristics.dag.levels import Means, bottom, top
 from dlopt.heuristics.dag.lists import by_best_pair, by_priority
 from dlopt.heuristics.dag.methods import schedule
 from dlopt.heuristics.dag.ranked import first_to_finish, first_to_start
-from dlopt.problems.dag import Instance, Solution
+from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
 Choice: TypeAlias = Literal["finish", "start"]

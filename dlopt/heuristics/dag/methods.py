@@ -8,8 +8,9 @@ from dlopt.heuristics.dag import ranked
 from dlopt.heuristics.dag.board import Board, Slots
 from dlopt.heuristics.dag.flat import Flat
 from dlopt.heuristics.dag.lans import confine
-from dlopt.problems.dag import Instance, Solution, default_objective
-from dlopt.problems.dag import objective as worth
+from dlopt.problems.dag.claims import claimed_value
+from dlopt.problems.dag.data import Instance, Solution
+from dlopt.problems.dag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"
@@ -32,7 +33,7 @@ def schedule(
         Status.FEASIBLE,
         plan,
         objective=goal,
-        value=worth(instance, plan, goal),
+        value=claimed_value(instance, plan, goal),
         plan_class=PLAN_CLASS,
     )
 

@@ -16,14 +16,10 @@ from dlopt.problems.bag.data import (
     Task,
     faults,
 )
+from dlopt.problems.bag.goals import OBJECTIVES, default_objective, origin
 from dlopt.problems.bag.network import transfer_times
 from dlopt.problems.bag.rules import KINDS, violations
-from dlopt.problems.bag.worth import (
-    OBJECTIVES,
-    default_objective,
-    objective,
-    success_ratios,
-)
+from dlopt.problems.bag.worth import objective, success_ratios
 
 __all__ = [
     "KINDS",
@@ -38,6 +34,7 @@ __all__ = [
     "default_objective",
     "faults",
     "objective",
+    "origin",
     "success_ratios",
     "transfer_times",
     "violations",

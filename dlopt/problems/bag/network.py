@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from fractions import Fraction
 from typing import Any
 
-from dlopt.arithmetic import Number, is_exact
+from dlopt.arithmetic import Number, exact, is_exact
 from dlopt.problems.bag.data import Instance
 
 
@@ -24,7 +23,7 @@ def transfer_times(
         0-based.
     data : Number
     exactly : bool, default False
-        Take floats for the rational numbers that they are.
+        Take floats for the decimals that they stand for.
 
     Returns
     -------
@@ -49,7 +48,7 @@ def transfer_times(
     for link in instance.links:
         time: Number
         if exactly or is_exact((data, link.bandwidth, link.latency)):
-            time = Fraction(data) / Fraction(link.bandwidth) + Fraction(link.latency)
+            time = exact(data) / exact(link.bandwidth) + exact(link.latency)
         else:
             time = float(data) / float(link.bandwidth) + float(link.latency)
         one, other = link.between

@@ -8,8 +8,11 @@ from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import ROUNDING, exact
+from dlopt.problems.allowance import DRIFT
+from dlopt.problems.bag.checker_times import duration, times_from
 from dlopt.problems.bag.data import Instance, Placement, Solution, Task
-from dlopt.problems.bag.network import transfer_times
+from dlopt.problems.bag.exact_timeline import Occupied, exact_starts
+from dlopt.problems.bag.goals import origin
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
@@ -25,6 +28,7 @@ KINDS = (
     "before-ready",
     "deadline",
     "overlap",
+    "earlier-than-possible",
 )
 """The kinds of violation that `violations` tells apart."""
 
@@ -40,7 +44,7 @@ def violations(
     solution : Solution
     tolerance : float, default 0
         Instants may be off by `tolerance` times the shortest duration of any task, and by 64
-        units in the last place.
+        units in the last place; what is off does not add up, see the notes.
 
     Returns
     -------
@@ -52,6 +56,12 @@ def violations(
     A machine runs one task at a time, without pause. A task runs once, on a machine that can run
     it, when it is released, its input has come and the machine is ready; it ends by its deadline
     unless the plan says that it is late. A task without a deadline must be run.
+
+    With a tolerance, a plan that breaks no rule is also held against the exact plan of the same
+    machines and the same order, in which every task starts as early as it can: no instant may lie
+    before the exact one by more than instants may be off, once, and the rounding errors of as many
+    sums of floats as there are tasks, which count from the first instant of the instance. So a
+    plan in floats is a rounding of an exact plan.
     Complexity: O(n log n + t s), where t different amounts of data are sent between s sites.
 
     Examples
@@ -77,9 +87,18 @@ class _Rules:
         self.tolerance = exact(tolerance)
         self.tasks = {task.id: (index, task) for index, task in enumerate(instance.all_tasks)}
         self.machines = instance.all_machines
-        self._sent: dict[tuple[int, Fraction], tuple[Fraction, ...]] = {}
+        self._sent: dict[tuple[int, Fraction], list[Fraction]] = {}
 
     def broken(self) -> Iterator[Violation]:
+        found = False
+        for violation in self._locally():
+            found = True
+            yield violation
+        if self.tolerance and not found:
+            yield from self._accumulated()
+
+    def _locally(self) -> Iterator[Violation]:
+        """Yield what is broken between two placements, or by one."""
         counts = Counter(one.task for one in self.solution.placements)
         for name, (_, task) in self.tasks.items():
             if counts[name] > 1:
@@ -98,7 +117,7 @@ class _Rules:
     def _placed(self, one: Placement, index: int, task: Task) -> Iterator[Violation]:
         """Yield where a task does not run as it must."""
         resource, start, end = f"task {task.id}", exact(one.start), exact(one.end)
-        needed = self._duration(index, one.machine)
+        needed = duration(self.instance, index, one.machine)
         if needed is None:
             yield Violation("cannot-run", resource, start, end)
         elif abs(end - start - needed) > self._off(end):
@@ -128,16 +147,34 @@ class _Rules:
                 if overlap.amount > self._off(exact(overlap.end)):
                     yield Violation("overlap", f"machine {self._name(machine)}", *overlap)
 
+    def _accumulated(self) -> Iterator[Violation]:
+        """Yield where a task runs before it can in the exact plan of the same order."""
+        busy: dict[int, list[Occupied]] = defaultdict(list)
+        for one in self.solution.placements:
+            index, task = self.tasks[one.task]
+            length = duration(self.instance, index, one.machine)
+            assert length is not None  # nothing runs where it cannot
+            earliest = self._earliest(task, one.machine)
+            here = Occupied(exact(one.start), exact(one.end), task.id, length, earliest)
+            busy[one.machine].append(here)
+        drift = DRIFT * len(self.solution.placements)
+        first = exact(origin(self.instance, "makespan"))
+        for runs in busy.values():
+            for run, start in exact_starts(runs, self.tolerance * self._shortest):
+                end = start + run.length
+                early = max(start - run.start, end - run.end)
+                if early > self._off(end) + drift * (end - first):
+                    resource = f"task {run.task}"
+                    yield Violation("earlier-than-possible", resource, run.start, start, early)
+
+    def _earliest(self, task: Task, machine: int) -> Fraction:
+        """Return when a machine is ready and has the input of a task."""
+        own = self.machines[machine]
+        return max(exact(own.ready), exact(task.release) + self._transmission(task, own.site))
+
     def _name(self, machine: int) -> str:
         known = 0 <= machine < len(self.machines)
         return self.machines[machine].id if known else str(machine)
-
-    def _duration(self, task: int, machine: int) -> Fraction | None:
-        if self.instance.etc is not None:
-            time = self.instance.etc[task][machine]
-            return None if time is None else exact(time)
-        work = self.instance.tasks[task].work
-        return exact(work or 0) / exact(self.machines[machine].power)
 
     def _transmission(self, task: Task, site: int) -> Fraction:
         """Return how long the input of a task takes to a site."""
@@ -145,7 +182,7 @@ class _Rules:
             return Fraction(0)
         key = task.site, exact(task.input)
         if key not in self._sent:
-            self._sent[key] = transfer_times(self.instance, *key, exactly=True)
+            self._sent[key] = times_from(self.instance, *key)
         return self._sent[key][site]
 
     def _off(self, instant: Fraction) -> Fraction:
@@ -158,6 +195,6 @@ class _Rules:
     def _shortest(self) -> Fraction:
         instance = self.instance
         if instance.etc is not None:
-            return exact(min(time for row in instance.etc for time in row if time is not None))
+            return min(exact(time) for row in instance.etc for time in row if time is not None)
         works = (exact(task.work or 0) for task in instance.tasks)
         return min(works) / max(exact(machine.power) for machine in instance.machines)

@@ -8,26 +8,8 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.problems.bag.data import PRIORITIES, Instance, Solution, Task
-from dlopt.result import Objective, Value
-
-OBJECTIVES: Mapping[str, Objective] = {
-    goal.name: goal
-    for goal in (
-        Objective("makespan", "min", needs="without_deadlines"),
-        Objective("flowtime", "min", needs="without_deadlines"),
-        Objective("critical-then-all", "max", ("critical", "all"), needs="deadlines"),
-        Objective("accepted", "max", needs="deadlines"),
-        Objective("by-priority", "max", PRIORITIES, needs="deadlines", telling=False),
-    )
-}
-
-
-def default_objective(instance: Instance) -> str:
-    """Return the objective that is meant where none is named.
-
-    ``critical-then-all`` where tasks have deadlines, else ``makespan``.
-    """
-    return "critical-then-all" if instance.deadlines else "makespan"
+from dlopt.problems.bag.goals import OBJECTIVES
+from dlopt.result import Value
 
 
 def objective(instance: Instance, solution: Solution, name: str) -> Value:

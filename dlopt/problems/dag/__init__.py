@@ -15,14 +15,15 @@ from dlopt.problems.dag.data import (
     Placement,
     Solution,
     Task,
-    cost_of,
     faults,
 )
 from dlopt.problems.dag.executed import EXECUTED_KINDS, violations_executed
-from dlopt.problems.dag.network import Lan, Link, Machine, Network, Paths
+from dlopt.problems.dag.goals import OBJECTIVES, default_objective, origin
+from dlopt.problems.dag.network import Lan, Link, Machine, Network
+from dlopt.problems.dag.paths import Paths, cost_of
 from dlopt.problems.dag.rules import KINDS, violations
 from dlopt.problems.dag.trace import Course, Outage, Run, Trace, late_or_lost, plan_of
-from dlopt.problems.dag.worth import OBJECTIVES, completions, default_objective, objective
+from dlopt.problems.dag.worth import completions, objective
 
 __all__ = [
     "EXECUTED_KINDS",
@@ -49,6 +50,7 @@ __all__ = [
     "faults",
     "late_or_lost",
     "objective",
+    "origin",
     "plan_of",
     "violations",
     "violations_executed",

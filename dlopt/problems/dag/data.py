@@ -9,11 +9,12 @@ from typing import Annotated, Any, ClassVar, Self
 
 from annotated_types import MinLen
 
-from dlopt.arithmetic import Number, exact, shown, simplest
+from dlopt.arithmetic import Number, exact, shown
 from dlopt.errors import Fault, InvalidInstanceError
 from dlopt.problems import records
-from dlopt.problems.dag.network import Index, Machine, Network, Paths, link_faults
+from dlopt.problems.dag.network import Index, Machine, Network, link_faults
 from dlopt.problems.dag.order import successors_of, topological
+from dlopt.problems.dag.paths import Paths, cost_of
 from dlopt.problems.dag.relations import (
     cost_faults,
     cycle_faults,
@@ -137,7 +138,7 @@ class Graph(Record):
             if not found:
                 yield from cycle_faults(tasks, edges)
         arrival, due = known.get("arrival"), known.get("absolute_deadline")
-        if arrival is not None and due is not None and due < arrival:
+        if arrival is not None and due is not None and exact(due) < exact(arrival):
             rule = f"must not lie before the arrival, {shown(arrival, 15)}"
             yield Fault("absolute_deadline", due, rule)
         if "lan" in known and known["lan"] is None:
@@ -256,15 +257,6 @@ class Instance(Header):
     def cost(self, graph: int, task: int, machine: int) -> Any:
         """Return how long a task takes on a machine, exactly; None if it cannot run there."""
         return cost_of(self.graphs[graph].tasks[task], machine, self.machines[machine])
-
-
-def cost_of(task: Task, index: int, machine: Machine) -> Any:
-    """Return how long a task takes on a machine, by its index, exactly."""
-    if task.costs is not None:
-        cost = task.costs[index]
-        return None if cost is None else simplest(exact(cost))
-    assert task.work is not None  # one of the two is given
-    return simplest(exact(task.work) / exact(machine.power))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from dlopt.arithmetic import Number
 from dlopt.problems.dag.data import Instance
+from dlopt.problems.dag.executed_ends import of_ends
 from dlopt.problems.dag.executed_facts import Facts
-from dlopt.problems.dag.executed_graphs import of_graphs
+from dlopt.problems.dag.executed_graphs import began, of_graphs
 from dlopt.problems.dag.executed_machines import of_machines
 from dlopt.problems.dag.executed_runs import of_runs
 from dlopt.problems.dag.trace import Outage, Trace
@@ -51,6 +52,12 @@ EXECUTED_KINDS = (
     "pulled-back-without-cause",
     "sent-to-presumed-dead",
     "starts-on-presumed-dead",
+    "heard-from-the-dead",
+    "freed-without-cause",
+    "overdue",
+    "not-returned",
+    "never-served",
+    "given-up-without-cause",
 )
 """The kinds of violation that `violations_executed` tells apart."""
 
@@ -62,6 +69,7 @@ def violations_executed(
     queue_size: int | None = None,
     failures: Sequence[Outage] = (),
     slowdown: tuple[Number, Number] = (1, 1),
+    until: Number | None = None,
     tolerance: float = 0,
 ) -> tuple[Violation, ...]:
     """Return every way in which a trace contradicts the grid, its failures or the rules.
@@ -78,6 +86,9 @@ def violations_executed(
         When machines must have been down, at least.
     slowdown : (Number, Number), default (1, 1)
         A run takes at least and at most so many times its estimate.
+    until : Number, optional
+        When all was stopped; what comes then or later need not have happened. By default it went
+        on until nothing more could happen.
     tolerance : float, default 0
         Relative: if it is not 0, instants may be off by `tolerance` times themselves.
 
@@ -96,6 +107,15 @@ def violations_executed(
     and nothing is left on a machine that its scheduler presumes dead. Each task of a graph that
     came home was done once, and is not sent again then; what is withdrawn, or comes too late to
     count, is so because another run was done first.
+
+    A run leaves the queue of its machine when its result is known, or with all others when the
+    machine is presumed dead, for which one of them must be overdue; when the machine is up again
+    that lost it; when another run is done; or when its graph is given up, which is so when a task
+    of it was sent in vain. Nothing is heard of a machine that is down but a result that was on its
+    way. What is under way at the end must not be due before: a run to end, its result to come in,
+    a graph to be received or at home. Where nothing was stopped, a graph is not at home because no
+    LAN can run it, because a task was sent in vain, or because it waits for machines that are down
+    or presumed dead for ever.
 
     Complexity: O(n log n) in runs and edges, times the failures of a machine.
 
@@ -116,4 +136,10 @@ def violations_executed(
     starts-before-data on task 1 of graph 0 in [4, 5] by 1
     """
     facts = Facts(instance, trace, slowdown, tolerance)
-    return (*of_graphs(facts), *of_runs(facts), *of_machines(facts, queue_size, failures))
+    due = [failure for failure in failures if began(facts, failure.begin, until)]
+    return (
+        *of_graphs(facts, until),
+        *of_runs(facts),
+        *of_machines(facts, queue_size, due),
+        *of_ends(facts, until),
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, Number, exact
+from dlopt.problems.dag.checker_times import CheckerTimes, last_tasks
 from dlopt.problems.dag.data import Instance
 from dlopt.problems.dag.trace import Course, Outage, Run, Trace
 from dlopt.result import Violation
@@ -44,12 +45,10 @@ class Facts:
         slowdown: tuple[Number, Number],
         tolerance: float,
     ) -> None:
-        self.instance, self.trace, self._paths = instance, trace, instance.paths
+        self.instance, self.trace, self.times = instance, trace, CheckerTimes(instance)
         self.least, self.most = (exact(factor) for factor in slowdown)
         self._tolerance = exact(tolerance)
-        links = instance.network.wan_links
-        self._links = {(link.target, link.source): link for link in links}
-        self._links |= {(link.source, link.target): link for link in links}
+        self._free_at_home = instance.network.same_machine == "zero"
         self.strange: list[Violation] = []
         self.runs = [run for run in trace.runs if self._known(run)]
         self.courses: dict[int, Course] = {}
@@ -66,32 +65,23 @@ class Facts:
                 data = exact(edge.data)
                 self.needs[at, edge.target].append((edge.source, data))
                 self.gives[at, edge.source] = max(self.gives[at, edge.source], data)
-            for task in graph.exits:
+            for task in last_tasks(graph):
                 self.gives[at, task] = exact(graph.output)
 
     def arrival(self, run: Run) -> Fraction:
         """Return when the data of a run is at its machine: the largest, side by side."""
-        latency, unit = self._leg(run)
         needs = self.needs[run.graph, run.task]
         if not needs:
-            return exact(run.sent) + latency + exact(self.instance.graphs[run.graph].input) * unit
-        if self._paths.free_at_home:
+            return exact(run.sent) + self._leg(run, self.instance.graphs[run.graph].input)
+        if self._free_at_home:
             needs = [need for need in needs if not self._at_home(run, need[0])]
             if not needs:
                 return exact(run.sent)
-        return exact(run.sent) + latency + max(data for _, data in needs) * unit
+        return exact(run.sent) + self._leg(run, max(data for _, data in needs))
 
     def delivery(self, run: Run, end: Number) -> Fraction:
         """Return when the result of a run that ends then is known to its scheduler."""
-        latency, unit = self._leg(run)
-        return exact(end) + latency + self.gives[run.graph, run.task] * unit
-
-    def wan(self, source: int | None, target: int | None, data: Number) -> Fraction:
-        """Return how long data takes from one LAN to another, by what the network says."""
-        if source is None or target is None or source == target:
-            return Fraction(0)
-        of = self._links.get((source, target), self.instance.network)
-        return exact(of.latency) + exact(data) / exact(of.bandwidth)
+        return exact(end) + self._leg(run, self.gives[run.graph, run.task])
 
     def before(self, early: Number, late: Number) -> bool:
         """Tell whether an instant lies before another, by more than may be."""
@@ -103,10 +93,9 @@ class Facts:
             return Fraction(0)
         return abs(exact(instant)) * max(self._tolerance, ROUNDING)
 
-    def _leg(self, run: Run) -> tuple[Fraction, Fraction]:
-        """Return latency, and time per unit of data, between a machine and its scheduler."""
-        latency, unit = self._paths.leg(run.machine)
-        return exact(latency), exact(unit)
+    def _leg(self, run: Run, data: Number) -> Fraction:
+        """Return how long data takes between the machine of a run and its scheduler."""
+        return self.times.scheduler_leg(data, run.machine)
 
     def _at_home(self, run: Run, source: int) -> bool:
         before = self.done.get((run.graph, source))

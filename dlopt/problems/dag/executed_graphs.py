@@ -6,13 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import Number, exact
+from dlopt.problems.dag.checker_times import last_tasks
 from dlopt.problems.dag.executed_facts import Facts, name
 from dlopt.problems.dag.trace import Course
 from dlopt.result import Violation
 
 
-def of_graphs(facts: Facts) -> Iterator[Violation]:
+def began(facts: Facts, instant: Number, until: Number | None) -> bool:
+    """Tell whether an instant must have come before all was stopped."""
+    return until is None or facts.before(instant, until)
+
+
+def of_graphs(facts: Facts, until: Number | None = None) -> Iterator[Violation]:
     """Yield what became of graphs that cannot have become of them."""
     yield from facts.strange
     finished: dict[int, set[int]] = defaultdict(set)
@@ -25,7 +31,8 @@ def of_graphs(facts: Facts) -> Iterator[Violation]:
         text = f"graph {at}"
         course = facts.courses.get(at)
         if course is None:
-            yield Violation("no-course", text)
+            if began(facts, graph.arrival, until):
+                yield Violation("no-course", text)
             continue
         yield from _journey(facts, text, exact(graph.arrival), course)
         if course.returned is None:
@@ -45,7 +52,7 @@ def _journey(facts: Facts, text: str, arrival: Fraction, course: Course) -> Iter
     if course.received is not None:
         graph = facts.instance.graphs[course.graph]
         ready = exact(arrival if course.decided is None else course.decided)
-        ready += facts.wan(graph.lan, course.lan, graph.input)
+        ready += facts.times.over_wan(graph.input, graph.lan, course.lan)
         if facts.before(course.received, ready):
             yield Violation("received-before-input", text, course.received, ready)
 
@@ -54,8 +61,8 @@ def _return(facts: Facts, text: str, course: Course) -> Iterator[Violation]:
     """Yield where a graph is home before its last result can be."""
     assert course.returned is not None
     graph = facts.instance.graphs[course.graph]
-    back = facts.wan(course.lan, graph.lan, graph.output)
-    runs = [facts.done.get((course.graph, task)) for task in graph.exits]
+    back = facts.times.over_wan(graph.output, course.lan, graph.lan)
+    runs = [facts.done.get((course.graph, task)) for task in last_tasks(graph)]
     known = [exact(run.known) for run in runs if run is not None and run.known is not None]
     ready = max(known, default=exact(graph.arrival)) + back
     if facts.before(course.returned, ready):

@@ -32,16 +32,21 @@ def of_machines(
             yield from _failing(facts, run, down[machine])
             yield from _presumed(facts, run, presumed[machine])
         for outage in presumed[machine]:
-            at = exact(outage.begin)
-            if not any(
-                run.freed is not None and exact(run.freed) == at and exact(run.sent) <= at
-                for run in mine
-            ):
+            if not any(_missed(facts, run, outage) for run in mine):
                 yield Violation("presumed-without-cause", f"machine {machine}", outage.begin)
     for failure in failures:
         if not any(_covers(outage, failure) for outage in down[failure.machine]):
             text = f"machine {failure.machine}"
             yield Violation("failure-ignored", text, failure.begin, failure.until)
+
+
+def _missed(facts: Facts, run: Run, outage: Outage) -> bool:
+    """Tell whether a machine is presumed dead for a run that might have been back by then."""
+    at = exact(outage.begin)
+    cost = facts.times.duration(run.graph, run.task, run.machine)
+    if run.freed is None or exact(run.freed) != at or cost is None:
+        return False
+    return not facts.before(at, facts.delivery(run, facts.arrival(run) + cost))
 
 
 def _one_at_a_time(facts: Facts, machine: int, runs: list[Run]) -> Iterator[Violation]:

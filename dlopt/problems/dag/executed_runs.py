@@ -39,7 +39,7 @@ def _place(facts: Facts, run: Run) -> Iterator[Violation]:
     lan, course = facts.instance.machines[run.machine].lan, facts.courses.get(run.graph)
     if course is not None and course.lan != lan:
         yield Violation("wrong-lan", name(run), run.sent)
-    cost = facts.instance.cost(run.graph, run.task, run.machine)
+    cost = facts.times.duration(run.graph, run.task, run.machine)
     if cost is None:
         yield Violation("cannot-run", name(run), run.sent)
     elif run.start is not None and run.end is not None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import TypeAlias
 
 from dlopt.arithmetic import ROUNDING, exact
-from dlopt.problems.dag.data import Graph, Instance, Placement, Solution, cost_of
+from dlopt.problems.allowance import DRIFT
+from dlopt.problems.dag.checker_times import CheckerTimes, first_tasks
+from dlopt.problems.dag.data import Graph, Instance, Placement, Solution
+from dlopt.problems.dag.exact_timeline import Span, exact_starts
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
@@ -23,11 +25,9 @@ KINDS = (
     "precedence",
     "machine-overlap",
     "several-lans",
+    "earlier-than-possible",
 )
 """The kinds of violation that `violations` tells apart."""
-
-Span: TypeAlias = tuple[Placement, Fraction, Fraction]
-"""A placement with its start and its end."""
 
 
 def violations(
@@ -42,7 +42,7 @@ def violations(
     tolerance : float, default 0
         Relative: times may be off by `tolerance` times the shortest task, each where it is
         fastest; those that take no time aside. If it is not 0, times may also be off by 64 units
-        in the last place.
+        in the last place, and what is off does not add up: see the notes.
 
     Returns
     -------
@@ -65,12 +65,21 @@ class _Rules:
 
     def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
         self.instance, self.solution = instance, solution
-        self.paths = instance.paths
+        self.times = CheckerTimes(instance)
         self.loose = tolerance > 0
         self.slack = exact(tolerance) * self._shortest() if tolerance else Fraction(0)
 
     def broken(self) -> Iterator[Violation]:
         placed: list[dict[int, Span]] = [{} for _ in self.instance.graphs]
+        found = False
+        for violation in self._locally(placed):
+            found = True
+            yield violation
+        if self.loose and not found:
+            yield from self._accumulated(placed)
+
+    def _locally(self, placed: list[dict[int, Span]]) -> Iterator[Violation]:
+        """Yield what is broken between two tasks, or by one; note what is placed."""
         busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
         for placement in self.solution.placements:
             strange = self._strange(placement)
@@ -81,7 +90,7 @@ class _Rules:
             start = exact(placement.start)
             if placement.task in known:
                 yield Violation("task-twice", self._name(placement), start)
-            cost = self.instance.cost(placement.graph, placement.task, placement.machine)
+            cost = self.times.duration(placement.graph, placement.task, placement.machine)
             if cost is None:
                 yield Violation("cannot-run", self._name(placement), start)
             end = start + (cost or 0)
@@ -122,11 +131,10 @@ class _Rules:
         self, graph: Graph, arrival: Fraction, placed: dict[int, Span]
     ) -> Iterator[Violation]:
         """Yield where a task starts before its input has come from the gateway."""
-        for task in graph.entries:
+        for task in first_tasks(graph):
             if task in placed:
                 placement, start, _ = placed[task]
-                latency, unit = self.paths.inbound(graph.lan, placement.machine)
-                ready = arrival + latency + exact(graph.input) * unit
+                ready = arrival + self.times.input_time(graph, placement.machine)
                 if ready - start > self._slack(ready):
                     name = self._name(placement)
                     yield Violation("starts-before-input", name, start, ready, ready - start)
@@ -136,7 +144,7 @@ class _Rules:
             if edge.source in placed and edge.target in placed:
                 before, _, end = placed[edge.source]
                 after, start, _ = placed[edge.target]
-                ready = end + self.paths.transfer(edge.data, before.machine, after.machine)
+                ready = end + self.times.transfer(edge.data, before.machine, after.machine)
                 if ready - start > self._slack(ready):
                     name = f"edge {edge.source} -> {edge.target} of graph {at}"
                     yield Violation("precedence", name, start, ready, ready - start)
@@ -147,6 +155,17 @@ class _Rules:
                 if shared.amount > self._slack(exact(shared.end)):
                     yield Violation("machine-overlap", f"machine {machine}", *shared)
 
+    def _accumulated(self, placed: list[dict[int, Span]]) -> Iterator[Violation]:
+        """Yield where a task starts before it can in the exact plan of the same order."""
+        first = min(exact(graph.arrival) for graph in self.instance.graphs)
+        drift = DRIFT * sum(len(graph.tasks) for graph in self.instance.graphs)
+        starts = exact_starts(self.instance, self.times, placed, self.slack)
+        for (graph, task), ready in starts.items():
+            placement, start, _ = placed[graph][task]
+            if ready - start > self._slack(ready) + drift * (ready - first):
+                name = self._name(placement)
+                yield Violation("earlier-than-possible", name, start, ready, ready - start)
+
     def _slack(self, instant: Fraction) -> Fraction:
         """Return by how much something may come too early before an instant."""
         return self.slack + abs(instant) * ROUNDING if self.loose else self.slack
@@ -154,12 +173,12 @@ class _Rules:
     def _shortest(self) -> Fraction:
         """Return what the shortest task takes where it is fastest; 0 if none takes any time."""
         machines = self.instance.machines
-        fastest = max(range(len(machines)), key=lambda place: machines[place].power)
+        fastest = max(range(len(machines)), key=lambda place: exact(machines[place].power))
         spans = []
-        for graph in self.instance.graphs:
-            for task in graph.tasks:
+        for at, graph in enumerate(self.instance.graphs):
+            for index, task in enumerate(graph.tasks):
                 places: Iterable[int] = (fastest,) if task.costs is None else range(len(machines))
-                costs = (cost_of(task, place, machines[place]) for place in places)
+                costs = (self.times.duration(at, index, place) for place in places)
                 spans.append(min(cost for cost in costs if cost is not None))
         return min((span for span in spans if span), default=Fraction(0))
 

@@ -71,7 +71,7 @@ class Outage(Record):
     def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if it ends before it begins."""
         begin, until = known.get("begin"), known.get("until")
-        if begin is not None and until is not None and until < begin:
+        if begin is not None and until is not None and exact(until) < exact(begin):
             yield Fault("until", until, f"must not lie before begin, {shown(begin, 15)}")
 
 

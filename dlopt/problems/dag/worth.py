@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 
 from dlopt.arithmetic import exact, simplest
 from dlopt.errors import NotApplicableError
-from dlopt.problems.dag.data import Instance, Solution, cost_of
-from dlopt.result import Objective, Value
-
-OBJECTIVES: Mapping[str, Objective] = {
-    "makespan": Objective("makespan", "min"),
-    "late-graphs": Objective("late-graphs", "min", needs="absolute_deadlines"),
-    "response": Objective("response", "min"),
-    "late-then-response": Objective(  # a comparison shows both levels anyway
-        "late-then-response",
-        "min",
-        ("late-graphs", "response"),
-        needs="absolute_deadlines",
-        telling=False,
-    ),
-}
-
-
-def default_objective(instance: Instance) -> str:
-    """Return the objective that is meant where none is named: ``makespan``."""
-    return "makespan"
+from dlopt.problems.dag.checker_times import CheckerTimes, last_tasks
+from dlopt.problems.dag.data import Instance, Solution
+from dlopt.problems.dag.goals import OBJECTIVES
+from dlopt.result import Value
 
 
 def completions(instance: Instance, solution: Solution) -> tuple[Fraction, ...]:
@@ -35,20 +18,17 @@ def completions(instance: Instance, solution: Solution) -> tuple[Fraction, ...]:
     A graph of which no task runs is complete at its arrival; what the plan says of tasks or
     machines that do not exist does not count.
     """
-    paths, machines, graphs = instance.paths, instance.machines, instance.graphs
+    times, machines, graphs = CheckerTimes(instance), instance.machines, instance.graphs
     done = [exact(graph.arrival) for graph in graphs]
-    exits = [frozenset(graph.exits) if graph.lan is not None else None for graph in graphs]
+    exits = [frozenset(last_tasks(graph)) for graph in graphs]
     for placed in solution.placements:
         at, place = placed.graph, placed.machine
         if at >= len(graphs) or placed.task >= len(graphs[at].tasks) or place >= len(machines):
             continue
         graph = graphs[at]
-        cost = cost_of(graph.tasks[placed.task], place, machines[place])
-        end = exact(placed.start) + (cost or 0)
-        leaving = exits[at]
-        if leaving is not None and placed.task in leaving:
-            latency, unit = paths.outbound(place, graph.lan)
-            end += latency + exact(graph.output) * unit
+        end = exact(placed.start) + (times.duration(at, placed.task, place) or 0)
+        if placed.task in exits[at]:
+            end += times.output_time(graph, place)
         done[at] = max(done[at], end)
     return tuple(done)
 

@@ -37,6 +37,8 @@ class GridRun:
         The tasks, where they are known beforehand.
     trace : Trace, optional
         If it was kept.
+    until : Number, optional
+        When it was stopped.
     """
 
     outcome: Outcome
@@ -45,6 +47,7 @@ class GridRun:
     tolerance: float
     instance: Instance | None = None
     trace: Trace | None = None
+    until: Number | None = None
 
     def check(self) -> tuple[Violation, ...]:
         """Return what the trace breaks, by code that knows nothing of the simulator.
@@ -63,6 +66,7 @@ class GridRun:
             queue_size=self.policy.queue_size,
             failures=self.hazards.failures,
             slowdown=(low, high),
+            until=self.until,
             tolerance=self.tolerance,
         )
 
@@ -170,7 +174,8 @@ def simulate_grid(
     engine.run()
     outcome = measured(engine, time.perf_counter() - began)
     trace = engine.trace() if keep_trace else None
-    return GridRun(outcome, policy, hazards, EXACT if exact_numbers else FLOATING, instance, trace)
+    tolerance = EXACT if exact_numbers else FLOATING
+    return GridRun(outcome, policy, hazards, tolerance, instance, trace, until)
 
 
 def _check(hazards: Hazards, machines: int, period: float, until: Number | None) -> None:

@@ -13,7 +13,8 @@ from dlopt.errors import NotApplicableError
 from dlopt.formats import etc
 from dlopt.generation.bag import braun, of_matrix
 from dlopt.heuristics.bag import batch, vector
-from dlopt.heuristics.bag.case import Case
+from dlopt.heuristics.bag.case import Board, Case
+from dlopt.heuristics.bag.immediate import switching
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.records import floating
 from tests.data import data_folder
@@ -73,6 +74,25 @@ def test_k_percent_best_lies_between_met_and_mct():
         solve(instance, "kpb", k=101)
     with pytest.raises(NotApplicableError, match="option k takes at least 1"):
         solve(instance, "kpb", k=0)
+
+
+@pytest.mark.parametrize(
+    ("free", "machine"),
+    [
+        (((4, 5),), 1),  # 80 percent: even enough, the fastest machine
+        (((39, 50),), 0),  # 78 percent: not yet, where it ends first
+        (((4, 5), (2, 4)), 0),  # and then down to 50: where it ends first again
+        (((4, 5), (21, 40)), 1),  # 52.5 percent: still even
+        (((4, 5), (2, 4), (31, 40)), 0),  # 77.5 percent: it has to reach 80 again
+    ],
+)
+def test_the_switching_algorithm_switches_at_its_very_thresholds(free, machine):
+    board = Board(Case(Instance(etc=((9, 9), (8, 7), (8, 7), (8, 7)))), late=False)
+    rule = switching(50, 80)
+    for loads in free:
+        board.free = list(loads)
+        chosen = rule(board, 1, (0, 1))
+    assert chosen == machine
 
 
 def test_the_switching_algorithm_switches_to_and_fro():

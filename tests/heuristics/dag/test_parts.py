@@ -350,3 +350,24 @@ def test_insertion_stays_valid_where_many_tasks_fill_gaps():
     )
     for name in ("heft", "cpop", "peft", "lookahead"):
         assert violations(instance, solve(instance, name).solution) == ()
+
+
+@pytest.mark.parametrize(("costs", "place"), [((4, 2), 1), ((2, 4), 0)])
+def test_of_equal_ends_that_machine_is_taken_that_the_task_occupies_least(costs, place):
+    """It ends at 4 on both: on one it takes 4 from 0 on, on the other 2 from 2 on."""
+    held = Task("held", costs=(2 if place == 0 else None, 2 if place == 1 else None))
+    task = Task("task", costs=costs)
+    instance = Instance((Machine("m"), Machine("n")), (Graph("g", (held, task)),))
+    board = Board(Flat.of(instance))
+    board.place(0, place, 0)
+    assert board.earliest_finish(1, board.ready(1)) == (place, 2, 4)
+
+
+def test_heft_breaks_ties_for_the_shorter_task_and_then_for_the_first_machine():
+    """The second task ends at 4 on both machines."""
+    tasks = (Task("a", costs=(None, 2)), Task("b", costs=(4, 2)), Task("c", costs=(9, 9)))
+    graph = Graph("g", tasks, (Edge(0, 2),))
+    plan = solve(Instance((Machine("m"), Machine("n")), (graph,)), "heft").solution
+    assert {p.task: (p.machine, p.start) for p in plan.placements}[1] == (1, 2)
+    alike = Instance((Machine("m"), Machine("n")), (Graph("g", (Task("t", work=1),)),))
+    assert solve(alike, "heft").solution.placements[0].machine == 0

@@ -77,7 +77,7 @@ def test_machines_of_two_kinds_without_transfers_are_pooled():
 
 
 def test_floats_are_rounded_down_for_the_bound_only():
-    instance = pair(chain(0.1, 0.7), replace(fork(), id="f"))
+    instance = pair(chain(1 / 3, 0.7), replace(fork(), id="f"))
     found = solve(instance)
     assert found.status is Status.OPTIMAL
     assert found.value == pytest.approx(6)

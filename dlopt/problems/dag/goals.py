@@ -1,0 +1,45 @@
+"""What can be minimised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dlopt.arithmetic import Number, exact
+from dlopt.problems.dag.data import Instance
+from dlopt.result import Objective
+
+OBJECTIVES: Mapping[str, Objective] = {
+    "makespan": Objective("makespan", "min"),
+    "late-graphs": Objective("late-graphs", "min", needs="absolute_deadlines"),
+    "response": Objective("response", "min"),
+    "late-then-response": Objective(  # a comparison shows both levels anyway
+        "late-then-response",
+        "min",
+        ("late-graphs", "response"),
+        needs="absolute_deadlines",
+        telling=False,
+    ),
+}
+
+
+def default_objective(instance: Instance) -> str:
+    """Return the objective that is meant where none is named: ``makespan``."""
+    return "makespan"
+
+
+def origin(instance: Instance, name: str) -> Number:
+    """Return the instant from which an objective counts if it is a date: the first arrival.
+
+    Only ``makespan`` is a date; of the others it is 0.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Machine, Task
+    >>> graphs = tuple(Graph(f"g{t}", (Task("t", work=1),), arrival=t) for t in (9, 7))
+    >>> instance = Instance((Machine("m"),), graphs)
+    >>> origin(instance, "makespan"), origin(instance, "response")
+    (7, 0)
+    """
+    if name != "makespan":
+        return 0
+    return min((graph.arrival for graph in instance.graphs), key=exact)

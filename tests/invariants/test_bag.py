@@ -1,0 +1,119 @@
+"""No plan of a bag that `check` accepts is better than a bound that `solve` returned.
+
+In whole numbers, fractions, decimals, floats and mixtures, near 0, at 1e12 and at POSIX time.
+"""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dlopt import check, solve
+from dlopt.arithmetic import ROUNDING, exact
+from dlopt.models.bag.methods import in_turn
+from dlopt.problems.bag import OBJECTIVES, Solution, default_objective, objective, origin
+from tests import oracles_bag
+from tests.mixed_numbers import pushed, restated, shortest_of, ways
+from tests.strategies_bag import bags
+
+PLANS = ("mct", "min-min", "sufferage", "edf", "gds", "exact")
+
+
+@st.composite
+def instances(draw):
+    """Return a bag in mixed numbers; some tasks are due when a plan ends them."""
+    instance = restated(draw, draw(bags()))
+    plan = solve(instance, "mct", late="run").solution
+    ends = {one.task: one.end for one in plan.placements}
+    tasks = []
+    for task in instance.tasks:
+        due = task.absolute_deadline
+        if due is not None and task.id in ends:
+            end = ends[task.id]
+            due = draw(st.sampled_from([due, end, float(end), exact(end)]))
+        tasks.append(replace(task, absolute_deadline=due))
+    return replace(instance, tasks=tuple(tasks))
+
+
+def goals(instance):
+    dated = bool(instance.deadlines)
+    return [name for name, one in OBJECTIVES.items() if (one.needs == "deadlines") == dated]
+
+
+def bounds(instance, name):
+    """Return what the methods prove that apply."""
+    methods = ["exact", "lns", "bound-lp"]
+    if name != "flowtime" and (name == "makespan" or in_turn(instance) is None):
+        methods.append("milp")
+    return [solve(instance, method, objective=name) for method in methods]
+
+
+def adversaries(draw, instance):
+    """Yield plans of methods, as they are and pushed to what the check allows."""
+    name = draw(st.sampled_from(PLANS))
+    plan = solve(instance, name, objective=default_objective(instance)).solution
+    yield plan
+    if not plan.placements:
+        return
+    names = [task.id for task in instance.all_tasks]
+    length = {
+        one.task: oracles_bag.duration(instance, names.index(one.task), one.machine)
+        for one in plan.placements
+    }
+    how, share, floats = draw(ways)
+    order = sorted(plan.placements, key=lambda one: exact(one.start))
+    by = pushed([exact(one.start) for one in order], shortest_of(length.values()), how, share)
+    number = float if floats else exact
+    short = draw(st.booleans())  # ends come closer than starts
+    runs = []
+    for one, off in zip(order, by, strict=True):
+        start, end = exact(one.start) - off, exact(one.end) - off * (2 if short else 1)
+        if end < start:
+            return
+        runs.append(replace(one, start=number(start), end=number(end)))
+    yield Solution(tuple(runs))
+
+
+def accepted(instance, plan):
+    """Tell whether the check lets a plan pass: at the tolerance of the instance."""
+    return check(instance, plan, 0 if instance.exact else 1e-9) == ()
+
+
+def beyond(instance, name, value, bound, tolerance):
+    """Tell whether a value is better than a bound by more than floats may be off."""
+    if OBJECTIVES[name].sense == "max":
+        return OBJECTIVES[name].better(value, bound)  # numbers of tasks: not by a single one
+    gain = exact(bound) - exact(value)
+    if not instance.exact:
+        since = exact(origin(instance, name))
+        dates = [exact(task.release) for task in instance.all_tasks]
+        dates += [exact(one.ready) for one in instance.all_machines]
+        off = ROUNDING * (max(dates) + exact(value)) * len(instance.all_tasks)
+        gain -= exact(max(tolerance, 1e-9)) * abs(exact(value) - since) + 2 * off
+    return gain > 0
+
+
+@pytest.mark.property
+@given(st.data(), instances())
+def test_no_checked_plan_is_better_than_a_bound(data, instance):
+    name = data.draw(st.sampled_from(goals(instance)))
+    found = bounds(instance, name)
+    assert all(str(one.status) != "infeasible" for one in found)
+    for plan in adversaries(data.draw, instance):
+        if accepted(instance, plan):
+            value = objective(instance, plan, name)
+            for one in found:
+                assert not beyond(instance, name, value, one.bound, one.tolerance), one.method
+    for one in found:
+        assert one.solution is None or accepted(instance, one.solution)
+        assert one.proof in ("exact", "solver") and (
+            one.method != "bound-lp" or one.proof == "exact"
+        )
+
+
+@pytest.mark.property
+@given(instances())
+def test_our_own_plans_pass_the_check(instance):
+    for method in PLANS:
+        assert accepted(instance, solve(instance, method).solution)

@@ -1,0 +1,28 @@
+"""On whose word bounds of bags stand."""
+
+from dlopt import solve
+from dlopt.problems.bag import Instance, Machine, Task
+
+OPEN = Instance(etc=((9, 9), (5, 6), (7, 8), (6, 8), (9, 6)))
+DATED = Instance(tuple(Task(n, 2, absolute_deadline=5) for n in "abc"), (Machine("m"),))
+
+
+def test_what_cp_sat_claims_is_a_claim_of_a_solver():
+    found = solve(OPEN)
+    assert (found.value, found.bound, found.proof) == (18, 18, "solver")
+    assert solve(OPEN, "milp").proof == "solver"
+
+
+def test_what_meets_a_bound_of_ours_is_proven():
+    for instance, name in ((Instance(etc=((3, 4), (2, 2))), "makespan"), (OPEN, "flowtime")):
+        found = solve(instance, objective=name)
+        assert (str(found.status), found.proof) == ("optimal", "exact")
+    for name in ("accepted", "critical-then-all", "by-priority"):
+        found = solve(DATED, objective=name)
+        assert (str(found.status), found.proof) == ("optimal", "exact")
+
+
+def test_bounds_are_proven():
+    for instance, name in ((OPEN, "makespan"), (OPEN, "flowtime"), (DATED, "accepted")):
+        assert solve(instance, "bound-lp", objective=name).proof == "exact"
+    assert solve(OPEN, "mct").proof is None

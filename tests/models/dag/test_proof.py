@@ -1,0 +1,34 @@
+"""On whose word bounds of task graphs stand."""
+
+import pytest
+
+from dlopt import solve
+from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
+
+TWO = (Machine("m"), Machine("n"))
+COSTS = ((2, 5), (5, 2), (3, 5), (4, 6), (5, 1), (5, 1))
+EDGES = (Edge(0, 4, 3), Edge(1, 5, 1), Edge(3, 5, 4), Edge(4, 5, 0))
+OPEN = Instance(
+    TWO,
+    (Graph("g", tuple(Task(f"t{k}", costs=row) for k, row in enumerate(COSTS)), EDGES),),
+)
+CLOSED = Instance(TWO, (Graph("g", (Task("a", 2), Task("b", 2)), absolute_deadline=1),))
+
+
+def test_what_cp_sat_claims_is_a_claim_of_a_solver():
+    found = solve(OPEN)
+    assert (found.value, found.bound, found.proof) == (9, 9, "solver")
+    assert "CP-SAT" in found.reason
+
+
+@pytest.mark.parametrize("name", ["makespan", "late-graphs", "response", "late-then-response"])
+def test_what_meets_a_bound_of_ours_is_proven(name):
+    found = solve(CLOSED, objective=name)
+    assert (str(found.status), found.proof) == ("optimal", "exact")
+
+
+def test_bounds_are_proven_and_the_integer_program_claims():
+    for method in ("bound-critical-path", "bound-work", "bound-fernandez"):
+        assert solve(OPEN, method).proof == "exact"
+    assert solve(CLOSED, "milp").proof == "solver"
+    assert solve(OPEN, "heft").proof is None
