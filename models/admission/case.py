@@ -11,7 +11,9 @@ and that may leave out what is no more than `FLOATING` of a load. So of instance
 are due later by just that allowance, and what may be left out is settled, in every model alike:
 what is proven holds for all plans that `dlopt.check` accepts. Instances in exact numbers are
 stated as they are. Plans that are made here use half of the allowance (`Case.latest`), so that
-they pass the check when they are rounded.
+they pass the check when they are rounded. At a POSIX date 64 units in the last place are 24
+microseconds, whatever the deadlines: where that is more than a millionth of the shortest of them,
+results say so in their `reason`, and bounds hold, but are weak.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dlopt.arithmetic import Number, simplest
+from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, shown, simplest
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.models.admission.bounds import upper_bound
 from dlopt.models.admission.case import Case
@@ -99,7 +99,7 @@ def exact_plan(
         objective=objective,
         value=value,
         bound=bound,
-        reason=reason,
+        reason=_with_resolution(instance, reason),
         method="exact",
         seed=seed,
         plan_class=_plan_class(installments),
@@ -177,7 +177,7 @@ def feasible_queue(
         objective=objective,
         value=value,
         bound=value,
-        reason=reason,
+        reason=_with_resolution(instance, reason),
         method="all-or-nothing",
         seed=seed,
         plan_class=_plan_class(installments),
@@ -296,7 +296,7 @@ def _bound(
         Status.BOUND,
         objective=objective,
         bound=_in_units(instance, objective, worth),
-        reason=reason,
+        reason=_with_resolution(instance, reason),
         method=method,
         seed=seed,
         plan_class="any" if installments is None else _plan_class(installments),
@@ -305,6 +305,18 @@ def _bound(
         certificate=found.certificate,
         proof=found.stands_on,
     )
+
+
+def _with_resolution(instance: Instance, reason: str | None) -> str | None:
+    """Return a reason, and that the instants of an instance in floats are too coarse for it."""
+    spans = [exact(task.deadline) for task in instance.tasks if task.deadline]
+    if instance.exact or not spans:
+        return reason
+    off = ROUNDING * max(exact(task.arrival) + exact(task.deadline) for task in instance.tasks)
+    if off <= exact(SOLVER) * min(spans):
+        return reason
+    text = f"instants in floats are known to {shown(off, 2)} only: count them from a later origin"
+    return text if reason is None else f"{reason}; {text}"
 
 
 def _plan_class(installments: int) -> PlanClass:

@@ -295,7 +295,7 @@ def test_what_a_plan_in_floats_is_worth_is_exact() -> None:
         (Chunk("a", 0, 0.1, 0.0, 0.1, 0.2, 0.3),),
     )
     assert worth(rounded, plan)["accepted-load"] == F(3, 10)
-    busy = (F(0.1) + F(0.3) - F(0.2)) / 60
+    busy = F(1, 5) / 60
     assert worth(rounded, plan)["utilization"] == busy
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.cores import Policy
+from dlopt.heuristics.admission.dates import dated, from_origin, origin_of
 from dlopt.heuristics.admission.engine import Admission, PromiseError
 from dlopt.problems.admission import Instance, Solution, default_objective
 from dlopt.problems.admission import objective as worth
@@ -36,15 +37,17 @@ def stream(
         instance has promised already.
     """
     goal = objective or default_objective(instance)
+    origin = origin_of(instance)
+    moved = from_origin(instance, origin) if origin else instance
     try:
-        engine = Admission.of(instance, algorithm)
+        engine = Admission.of(moved, algorithm)
     except PromiseError as error:
         return Result(Status.UNKNOWN, objective=goal, plan_class="single", reason=str(error))
     promised = instance.promised
-    for task in instance.tasks:
+    for task in moved.tasks:
         if task.id not in promised:
             engine.submit(task)
-    plan = engine.plan()
+    plan = dated(instance, engine.plan(), origin) if origin else engine.plan()
     rejected = next((d.reason for d in plan.decisions if not d.accepted), None)
     return Result(
         Status.FEASIBLE,

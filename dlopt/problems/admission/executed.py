@@ -79,10 +79,9 @@ def violations_executed(
     A chunk takes ``theta_cm + load tau F_tau`` and then ``theta_cp + load chi F_chi``, with the
     factors of its task. Nothing starts on a node that is down, and a node that fails loses what
     it holds. A chunk that ends just as its node fails is done, and cannot be lost by that. Of an
-    accepted task, what is done
-    and what is dropped make up what remained of its load. A deadline is held against the trace
-    only where it was promised: what is late otherwise, `missed` counts. What arrived before `now`
-    was promised, and stays so.
+    accepted task, what is done and what is dropped make up what remained of its load. A deadline
+    is held against the trace only where it was promised: what is late otherwise, `missed` counts.
+    What arrived before `now` was promised, and stays so.
 
     Complexity: O(n log n) in tasks and chunks, times the failures of a node.
 

@@ -118,3 +118,12 @@ def test_orders_of_chunks_have_a_little_spare_time(instance):
     assert outcome.bound is not None
     assert -outcome.bound >= 1 - 1e-9
     assert {part.job for part in parts} == {0}
+
+
+def test_nodes_that_get_free_after_the_window_do_not_count():
+    forger = Forger(replace(LATER.instance, ready_times=(0, 9)))
+    end = forger.case.jobs[0].due
+    alone = forger.latency.most(F(0), end, 1)
+    assert alone < LATER.latency.most(F(0), LATER.case.jobs[0].due, 1)
+    assert forger.flaw((0,), alone) is None
+    assert "1 tasks can do more" in forger.flaw((0,), alone - LESS)

@@ -61,7 +61,7 @@ def tight(draw, nodes, tasks, identical=True):
     cluster = Cluster(nodes, *zip(*pairs, strict=True), *setup)
     ready = tuple(draw(st.sampled_from([0, 0, F(1, 2), 1])) for _ in range(nodes))
     made = []
-    for index in range(tasks):
+    for _ in range(tasks):
         arrival, load = draw(st.sampled_from([0, 0, 1])), draw(st.integers(1, 3))
         unit = min(sum(pair) for pair in pairs)
         share = draw(st.sampled_from([F(1, 3), F(1, 2), F(2, 3), F(4, 5), 1, F(3, 2)]))

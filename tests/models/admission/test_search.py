@@ -99,3 +99,18 @@ def test_a_plan_at_the_end_of_the_allowance_is_within_the_bound():
     assert violations(half, found.solution, 1e-9) == ()
     ending = exact_plan(stream(1, 0.5, 0.5, (0.0, 1.0, 1 - 9e-10)))
     assert (ending.status, ending.value, ending.bound) == (Status.FEASIBLE, 0, 1)
+
+
+def test_instants_that_are_too_coarse_are_told_of():
+    """At a POSIX date 10 microseconds are finer than what the check allows."""
+    tasks = tuple(Task(f"t{i}", 1.7e9, 1e-5, 1.1e-5) for i in range(20))
+    instance = Instance(Cluster(1, 0, 1), tasks)
+    words = "instants in floats are known to 2.4e-05 only: count them from a later origin"
+    found = bound_window(instance)
+    assert (found.bound, found.reason.endswith(f"; {words}")) == (3, True)
+    long = replace(instance, tasks=(Task("a", 1.7e9, 1e-5, 60.0),))
+    assert words not in bound_window(long).reason
+    assert feasible_queue(replace(instance, tasks=tasks[:1])).reason == words
+    assert feasible_queue(replace(long, tasks=(Task("a", 1.7e9, 1e-5, 60.0),))).reason is None
+    none = Instance(Cluster(1, 0, 1.0), (Task("a", 1.7e9, 1e-5, 0),))
+    assert words not in bound_window(none).reason

@@ -139,3 +139,12 @@ def test_who_would_miss_is_told():
     late = decided(made, [(0, 1, 20), (1, 4, 12), (1, 3, 9)])
     assert late[:2] == [None, None]
     assert (late[2].task.id, late[2].miss.of) == ("t1", "time")
+
+
+def test_one_by_one_what_can_be_sent_is_sent_before_the_first_arrival_of_an_instant():
+    """At 9 a node is free, and the task that waits is sent to it before the new one is tested."""
+    tasks = [(5, 4, 31), (5, 1, 30), (6, 2, 6), (6, 3, 0), (9, 4, 20), (11, 2, 28)]
+    for events in ("one-by-one", "arrivals-first", "dispatch-first"):
+        made = core(Fast("replay", events=events), 2, 1, 4)
+        accepted = [refused is None for refused in decided(made, tasks)]
+        assert accepted == [True, True, False, False, events != "one-by-one", True]

@@ -1,0 +1,318 @@
+"""Certificates of streams, altered thousands of ways: none that is accepted proves too much.
+
+    python -m benchmarks.altered_certificates [--count 6000] [--seed 0]
+
+Half of the alterations are to the text: numbers, signs and senses changed, lines dropped, doubled
+and swapped, cuts and whole certificates of other instances. The others forge the program (a row
+or a bound made tighter, a cut that takes too much, an acceptance forced, a cost changed) and prove
+the forged program honestly, so that only `dlopt.models.admission.certified` stands in the way.
+
+Prints how many were unreadable, had a step that does not follow (`proof`), were not the program
+of the instance (`program`), or were accepted and prove no more than is true (`true`). None may be
+accepted that proves more than the optimum, which is known by another search (`false`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from dlopt import DloptError, Status, solve
+from dlopt.arithmetic import exact
+from dlopt.backends.branching import BranchAndBound
+from dlopt.backends.linear_program import LinearProgram
+from dlopt.formats import vipr
+from dlopt.models.admission.case import Case
+from dlopt.models.admission.certified import proven_worth
+from dlopt.models.admission.fluid import FluidModel
+from dlopt.models.admission.latency import Latency
+from dlopt.models.admission.windows import WindowCuts
+from dlopt.problems.admission import Instance, Task
+from dlopt.problems.cluster import Cluster
+
+_SUBPROBLEMS = 30
+_FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
+_TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An instance, the installments of its plans, and what they are worth at the most."""
+
+    instance: Instance
+    installments: int = 1
+    objective: str = "accepted"
+
+    @cached_property
+    def result(self) -> Any:
+        """The bound that is proven, with its certificate."""
+        options = {"installments": self.installments}
+        return solve(self.instance, "bound-window", objective=self.objective, **options)
+
+    @cached_property
+    def text(self) -> str:
+        """The certificate."""
+        return vipr.to_text(self.result.certificate)
+
+    @cached_property
+    def optimum(self) -> Fraction:
+        """What the best plan is worth, by the search over orders."""
+        options = {"installments": self.installments}
+        found = solve(self.instance, "exact", objective=self.objective, **options)
+        assert found.status is Status.OPTIMAL
+        return exact(found.value)
+
+    def outcome(self, text: str) -> str:
+        """Return what becomes of a certificate: see the module."""
+        try:
+            certificate = vipr.parse(text)
+        except DloptError:
+            return "unreadable"
+        if certificate.flaw() is not None:
+            return "proof"
+        worth, flaw = proven_worth(self.instance, self.result, certificate)
+        if flaw is not None:
+            return "program"
+        if worth is None:
+            return "false"
+        sign = -1 if self.objective == "reject-ratio" else 1
+        return "true" if sign * worth >= sign * self.optimum else "false"
+
+
+def _stream(nodes: int, tau: Any, chi: Any, *tasks: Any, **state: Any) -> Instance:
+    named = tuple(Task(name, *task) for name, task in zip("abcdefgh", tasks, strict=False))
+    return Instance(Cluster(nodes, tau, chi), named, **state)
+
+
+_THIRD = Fraction(1, 3)
+SUBJECTS = (
+    Subject(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
+    Subject(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
+    Subject(_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))),
+    Subject(_stream(3, 1, 4, (0, 5, 14), (5, 6, 30), (5, 3, 16), (10, 6, 16))),
+    Subject(_stream(2, 1, 1, (0, 2, Fraction(16, 7)), (0, 2, Fraction(16, 7))), 2),
+    Subject(_stream(2, (1, 2), (3, 1), (0, 1, 3), (0, 2, 5), (1, 1, 3)), objective="accepted-load"),
+    Subject(_stream(2, 1, 1, (0, 1, 2), (1, 1, 2), (1, 1, 6), ready_times=(0, 1))),
+    Subject(_stream(2, 1, 1, (0, 1, 4), (1, 2, 5), (1, 1, 2), now=1)),
+    Subject(
+        Instance(Cluster(2, 1, 1, _THIRD, _THIRD), (Task("a", 0, 1, 3), Task("b", 0, 1, 3))),
+        objective="reject-ratio",
+    ),
+)
+"""Tight ones: what is proven is the optimum, or next to it."""
+
+
+def altered_text(subject: Subject, draw: random.Random) -> str:
+    """Return the certificate of a subject with one to three changes to its text."""
+    lines = subject.text.splitlines()
+    for _ in range(draw.choice((1, 1, 2, 3))):
+        change: Callable[[list[str], random.Random], None] = draw.choice(_CHANGES)
+        change(lines, draw)
+    return "\n".join(lines) + "\n"
+
+
+def _number(lines: list[str], draw: random.Random) -> None:
+    """Change a number to another one."""
+    at = draw.randrange(len(lines))
+    found = list(re.finditer(r"(?<![\w.])-?\d+(?:/\d+)?(?![\w.])", lines[at]))
+    if found:
+        one = draw.choice(found)
+        before = Fraction(one.group())
+        after = draw.choice(
+            (-before, before + 1, before - 1, before * 2, before / 2, Fraction(0), before + _THIRD)
+        )
+        lines[at] = f"{lines[at][: one.start()]}{after}{lines[at][one.end() :]}"
+
+
+def _sense(lines: list[str], draw: random.Random) -> None:
+    """Turn a constraint or a step round."""
+    places = [i for i, line in enumerate(lines) if re.match(r"\S+ [GL] ", line)]
+    at = draw.choice(places)
+    name, letter, rest = lines[at].split(" ", 2)
+    lines[at] = f"{name} {'L' if letter == 'G' else 'G'} {rest}"
+
+
+def _drop(lines: list[str], draw: random.Random) -> None:
+    """Leave a line out, and count one less where it is counted."""
+    at = draw.randrange(len(lines))
+    counted = re.match(r"\S+ [GL] ", lines[at])
+    del lines[at]
+    if counted:
+        _count(lines, at, -1)
+
+
+def _double(lines: list[str], draw: random.Random) -> None:
+    """Say a line twice, and count one more where it is counted."""
+    at = draw.randrange(len(lines))
+    lines.insert(at, lines[at])
+    if re.match(r"\S+ [GL] ", lines[at]):
+        _count(lines, at, 1)
+
+
+def _swap(lines: list[str], draw: random.Random) -> None:
+    """Exchange two lines."""
+    one, other = draw.randrange(len(lines)), draw.randrange(len(lines))
+    lines[one], lines[other] = lines[other], lines[one]
+
+
+def _exchange(lines: list[str], draw: random.Random) -> None:
+    """Give a constraint the sides and terms of another one, maybe of another instance."""
+    source = draw.choice((lines, draw.choice(SUBJECTS).text.splitlines()))
+    bodies = [line for line in source if re.match(r"(?:row|cut|z_)\S* [GL] ", line)]
+    places = [i for i, line in enumerate(lines) if re.match(r"(?:row|cut|z_)\S* [GL] ", line)]
+    if places and bodies:
+        at = draw.choice(places)
+        lines[at] = f"{lines[at].split(' ', 1)[0]} {draw.choice(bodies).split(' ', 1)[1]}"
+
+
+def _another(lines: list[str], draw: random.Random) -> None:
+    """Take the certificate of another instance."""
+    lines[:] = draw.choice(SUBJECTS).text.splitlines()
+
+
+def _chunks(lines: list[str], draw: random.Random) -> None:
+    """Say another number of chunks."""
+    lines[:] = [
+        f"% chunks: {draw.choice(('1', '2', '3', 'any', '0'))}" if "% chunks" in line else line
+        for line in lines
+    ]
+
+
+def _count(lines: list[str], at: int, by: int) -> None:
+    """Change the number of constraints or of steps that a line belongs to."""
+    for line in range(min(at, len(lines) - 1), -1, -1):
+        found = re.match(r"(CON|DER) (\d+)(.*)", lines[line])
+        if found:
+            lines[line] = f"{found[1]} {int(found[2]) + by}{found[3]}"
+            return
+
+
+_CHANGES = (
+    *(_number,) * 6,
+    *(_sense, _drop, _double, _swap) * 2,
+    *(_exchange,) * 3,
+    _another,
+    _chunks,
+)
+
+
+def forged(subject: Subject, draw: random.Random) -> str:
+    """Return the honest proof of a program that is not the instance's."""
+    case = Case.of(subject.instance, subject.objective)
+    model = FluidModel(case)
+    program = model.maximise_weight()
+    cuts = list(_cuts(subject, model, draw)) if draw.random() < 0.7 else []
+    if not cuts or draw.random() < 0.2:
+        program = draw.choice((_tighter_row, _tighter_column, _other_cost))(program, model, draw)
+    whole = replace(
+        program,
+        rows=(*program.rows, *(terms for terms, _ in cuts)),
+        row_bounds=(*program.row_bounds, *((None, side) for _, side in cuts)),
+    )
+    search = BranchAndBound(whole, model.accepted, case.step)
+    found = search.minimum(None, _SUBPROBLEMS)
+    remarks = [
+        f"granted: {case.granted}",
+        f"chunks: {draw.choice((subject.installments, subject.installments, 1, 2, 'any'))}",
+    ]
+    certificate = search.certificate(found.bound, model.names(), remarks)
+    return vipr.to_text(replace(certificate, cuts=len(cuts)))
+
+
+def _cuts(subject: Subject, model: FluidModel, draw: random.Random) -> Any:
+    """Yield cuts of windows that take too much, in one way each."""
+    case = model.case
+    windows = WindowCuts(model, subject.installments)
+    chosen = [window for batch in windows.batches for window in batch.windows]
+    for window in draw.sample(chosen, min(len(chosen), draw.randint(1, 4))):
+        latency = Latency(case, draw.choice((subject.installments, 1)))
+        start, end, tasks = window.start, window.end, draw.randrange(len(window.jobs) + 1)
+        way = draw.choice(("none", "side", "slope", "load", "start", "end", "nodes", "fewer"))
+        if way == "start":
+            start += (end - start) * draw.choice(_TENTHS)
+        elif way == "end":
+            end -= (end - start) * draw.choice(_TENTHS) / 2
+        elif way == "nodes":
+            kept = case.free[:1] + (end,) * (len(case.free) - 1)
+            latency = Latency(replace(case, free=kept), subject.installments)
+        constant, slope = latency.line(start, end, tasks)
+        if way == "side":
+            constant *= draw.choice(_FACTORS)
+        elif way == "slope":
+            slope *= draw.choice(_FACTORS)
+        more = draw.choice((2, Fraction(11, 10))) if way == "load" else 1
+        jobs = window.jobs[: draw.randint(1, len(window.jobs))]
+        terms = []
+        for i in jobs:
+            for flow, column in windows.columns[window.received][i]:
+                if flow.interval >= window.k if window.received else flow.interval <= window.k:
+                    terms.append((column, case.jobs[i].load * more))
+            if way != "fewer" or draw.random() < 0.5:
+                terms.append((model.accepted[i], -slope))
+        yield tuple(terms), constant
+
+
+def _tighter_row(program: LinearProgram, model: FluidModel, draw: random.Random) -> LinearProgram:
+    """Let a row have less."""
+    row = draw.randrange(len(program.rows))
+    low, high = program.row_bounds[row]
+    less = draw.choice(_FACTORS)
+    sides = (low, high * less) if high else (low, (high or 0) - less if high is None else high)
+    bounds = (*program.row_bounds[:row], sides, *program.row_bounds[row + 1 :])
+    return replace(program, row_bounds=bounds)
+
+
+def _tighter_column(
+    program: LinearProgram, model: FluidModel, draw: random.Random
+) -> LinearProgram:
+    """Let a column be less, or force it to be more."""
+    column = draw.choice((draw.randrange(program.columns), draw.choice(model.accepted)))
+    low, high = program.column_bounds[column]
+    assert low is not None
+    assert high is not None
+    sides = draw.choice(((low, max(low, high * draw.choice(_FACTORS))), (high, high)))
+    bounds = (*program.column_bounds[:column], sides, *program.column_bounds[column + 1 :])
+    return replace(program, column_bounds=bounds)
+
+
+def _other_cost(program: LinearProgram, model: FluidModel, draw: random.Random) -> LinearProgram:
+    """Count a task for less than it is worth."""
+    column = draw.choice(model.accepted)
+    costs = list(program.costs)
+    costs[column] *= draw.choice(_FACTORS)
+    return replace(program, costs=tuple(costs))
+
+
+def one(draw: random.Random) -> tuple[str, str]:
+    """Alter one certificate; return how, and what becomes of it."""
+    subject = draw.choice(SUBJECTS)
+    if draw.random() < 0.5:
+        text = altered_text(subject, draw)
+        return "text" if text != subject.text else "same", subject.outcome(text)
+    return "forged", subject.outcome(forged(subject, draw))
+
+
+def main() -> int:
+    """Alter certificates; print the counts; 1 if one proves what is false."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=6000)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    draw, counts = random.Random(given.seed), Counter[tuple[str, str]]()
+    for _ in range(given.count):
+        counts[one(draw)] += 1
+    for (how, outcome), count in sorted(counts.items()):
+        print(f"{how:8} {outcome:12} {count:6}")
+    return int(any(outcome == "false" for _, outcome in counts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

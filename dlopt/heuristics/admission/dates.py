@@ -1,0 +1,68 @@
+"""Streams at dates: in floats they are decided from an origin nearby, and the plan is dated back.
+
+At a date a float keeps few digits behind the point, and every chunk that is sent after another
+one adds its rounding: after a thousand chunks of a millisecond, back to back at a POSIX date, a
+plan is off by more than a check allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from dlopt.arithmetic import Number, exact
+from dlopt.problems.admission import Instance, Solution
+
+
+def origin_of(instance: Instance) -> int:
+    """Return the instant to count from: the second of the first arrival, or 0 if that is near.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> origin_of(Instance(Cluster(1, 1, 1), (Task("a", 1.7e9 + 0.5, 1, 4),)))
+    1700000000
+    """
+    if instance.exact or instance.committed:
+        return 0
+    first = exact(instance.tasks[0].arrival)
+    last = max(exact(task.arrival) + exact(task.deadline) for task in instance.tasks)
+    return int(first) if last < 2 * int(first) else 0
+
+
+def from_origin(instance: Instance, origin: int) -> Instance:
+    """Return an instance that counts from an origin; what was ready before is ready at it."""
+
+    def since(instant: Number) -> float:
+        return float(max(exact(instant) - origin, Fraction(0)))
+
+    return replace(
+        instance,
+        tasks=tuple(replace(task, arrival=since(task.arrival)) for task in instance.tasks),
+        now=since(instance.now),
+        ready_times=tuple(map(since, instance.ready_times)),
+        channel_ready=since(instance.channel_ready),
+    )
+
+
+def dated(instance: Instance, plan: Solution, origin: int) -> Solution:
+    """Return a plan that counts from an origin as one of the instance."""
+
+    def date(instant: Number) -> float:
+        return float(exact(instant) + origin)
+
+    arrivals = {task.id: task.arrival for task in instance.tasks}
+    return Solution(
+        tuple(replace(said, at=arrivals[said.task]) for said in plan.decisions),
+        tuple(
+            replace(
+                chunk,
+                transmission_start=date(chunk.transmission_start),
+                transmission_end=date(chunk.transmission_end),
+                computation_start=date(chunk.computation_start),
+                computation_end=date(chunk.computation_end),
+            )
+            for chunk in plan.chunks
+        ),
+    )
