@@ -25,11 +25,11 @@ from typing import NamedTuple
 
 import pulp
 
-from dlopt.arithmetic import Number, exact
+from dlopt.arithmetic import SOLVER, Number, exact
 from dlopt.backends.pulp import DEFAULT, Term, linear, optimise
 from dlopt.models.admission.sequence import takes_port
 from dlopt.models.multistage.case import Case
-from dlopt.problems.multistage import Chunk, Decision, Grant, Solution
+from dlopt.problems.multistage import Chunk, Decision, Grant, Solution, violations
 from dlopt.result import Limits
 
 Grants = Mapping[int, tuple[int, ...]]
@@ -193,6 +193,8 @@ def plan_of(
 ) -> Solution | None:
     """Return a plan that sends chunks in a given order; None if the order misses a deadline.
 
+    In floats also None if the plan, once its instants are rounded, breaks a rule.
+
     Parameters
     ----------
     case : Case
@@ -232,7 +234,10 @@ def plan_of(
         Grant(one.id, index in held, one.arrival, held.get(index, ()))
         for index, one in enumerate(case.instance.reservations)
     )
-    return Solution(tuple(decisions), tuple(answers), tuple(chunks))
+    plan = Solution(tuple(decisions), tuple(answers), tuple(chunks))
+    # Rounded to dates, a plan within the wider windows of a model in floats may break a rule.
+    rounded = not case.instance.exact
+    return None if rounded and violations(case.instance, plan, SOLVER) else plan
 
 
 def by_deadline(case: Case, jobs: Collection[int], grants: Grants) -> list[Part]:
