@@ -71,9 +71,9 @@ def booking_of(
 ) -> Booking:
     """Return a reservation of an instance in its own units, shorter by an amount and rounding."""
     start, sent, end = exact(one.start), exact(one.channel_end), exact(one.end)
-    middle, short = (start + end) / 2, short + unsure(instance) * end
-    start, end = min(start + short, middle), max(end - short, middle)
-    sent = max(start, sent - short)
+    middle, off = (start + end) / 2, unsure(instance)
+    start, end = min(start + short + off * start, middle), max(end - short - off * end, middle)
+    sent = max(start, sent - short - off * sent)
     now, channel = exact(instance.now), exact(instance.channel_free)
     wanted = one.nodes if isinstance(one.nodes, tuple) else range(instance.cluster.nodes)
     free = [exact(instant) for instant in instance.free_times]

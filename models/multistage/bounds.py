@@ -13,7 +13,7 @@ from dlopt.backends.branching import BranchAndBound
 from dlopt.certificates import BoundCertificate
 from dlopt.models.multistage.case import Case
 from dlopt.models.multistage.fluid import FluidModel
-from dlopt.result import Limits
+from dlopt.result import Limits, Proof
 
 _PROOFS = 400
 """Subproblems that are proven in fractions, before the solver's own branch and bound is asked."""
@@ -40,6 +40,8 @@ class Bounded:
         Of HiGHS.
     certificate : BoundCertificate or None
         The proof, if it is one in fractions. Its costs are worths, negated, without `granted`.
+    stands_on : {"exact", "solver"}
+        Whether it is proven in fractions, or the solver's claim.
     """
 
     worth: Fraction | None
@@ -49,6 +51,7 @@ class Bounded:
     complete: bool = False
     version: str | None = None
     certificate: BoundCertificate | None = None
+    stands_on: Proof = "exact"
 
 
 def upper_bound(
@@ -115,7 +118,7 @@ def upper_bound(
         said = granted + case.step * floor(-exact(bound) / case.step + _CARE)
         if said < worth:
             words = "the word of HiGHS, in floats"
-            return Bounded(said, words, *chosen, bool(point), version)
+            return Bounded(said, words, *chosen, bool(point), version, stands_on="solver")
     return Bounded(worth, proof, *chosen, bool(point), version, certificate)
 
 

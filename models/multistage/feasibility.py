@@ -18,7 +18,7 @@ from dlopt.models.multistage.lateness import MOST_CHUNKS, Lateness
 from dlopt.models.multistage.order import OrderModel
 from dlopt.models.multistage.sequence import Grants, Part, by_deadline, plan_of
 from dlopt.problems.multistage import Solution
-from dlopt.result import Limits, Status
+from dlopt.result import Limits, Proof, Status
 
 _MARGIN = Fraction(1, 2**6)
 """Lateness, in units of the model, that is told from none: about 1e-5 of the horizon."""
@@ -39,6 +39,8 @@ class Verdict:
         Whether an infeasibility holds for plans with any number of chunks.
     certificate : BoundCertificate or None
         The proof that there is no plan, if it is one in fractions.
+    stands_on : {"exact", "solver"}
+        Whether the status is proven in fractions, or the solver's claim.
     """
 
     status: Status
@@ -46,6 +48,7 @@ class Verdict:
     reason: str | None = None
     of_all: bool = False
     certificate: BoundCertificate | None = None
+    stands_on: Proof = "exact"
 
 
 class Feasibility:
@@ -129,19 +132,24 @@ class Feasibility:
         outcome = found.outcome
         if outcome.status is Status.INFEASIBLE:
             text = f"every order of chunks is late by more than {self._shown(_MARGIN)}"
-            return Verdict(Status.INFEASIBLE, reason=f"{text}, says {outcome.solver}, in floats")
+            return _claimed(f"{text}, says {outcome.solver}, in floats")
         plan = self._plan(found.parts, found.grants) if outcome.assignment else None
         if plan is not None:
             return Verdict(Status.OPTIMAL, plan)
         if outcome.bound is not None and outcome.bound > SPARE:
             text = f"every order of chunks is late by {self._shown(exact(outcome.bound))} or more"
-            return Verdict(Status.INFEASIBLE, reason=f"{text}, says {outcome.solver}, in floats")
+            return _claimed(f"{text}, says {outcome.solver}, in floats")
         if outcome.status is Status.OPTIMAL:
             return Verdict(Status.UNKNOWN, reason="it is too close for the solver to tell")
         return Verdict(Status.LIMIT, reason="a limit was reached before it was decided")
 
     def _shown(self, lateness: Fraction) -> str:
         return shown(self.case.stream.span_back(lateness))
+
+
+def _claimed(reason: str) -> Verdict:
+    """Return that there is no plan, as a solver claims."""
+    return Verdict(Status.INFEASIBLE, reason=reason, stands_on="solver")
 
 
 def placed(case: Case) -> Grants | None:

@@ -11,7 +11,7 @@ from dlopt.models.multistage.case import Case
 from dlopt.models.multistage.feasibility import Feasibility
 from dlopt.models.multistage.search import Search
 from dlopt.problems.multistage import Instance, Solution
-from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
+from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
 Answer = Result[Solution]
 
@@ -110,6 +110,7 @@ def exact_plan(
         plan_class="any" if search.of_all else _plan_class(instance, installments),
         solver="+".join(search.solvers),
         certificate=search.certificate,
+        proof=search.stands_on,
     )
 
 
@@ -165,10 +166,12 @@ def feasible_together(
     search = Search(case, installments, limits, seed, solver)
     search.start(hint)
     plan, status, reason, certificate, of_all = search.plan, Status.OPTIMAL, None, None, False
+    stands_on: Proof = "exact"
     if plan is None or not _accepts_all(instance, plan):
         verdict = Feasibility(case, installments, limits, seed, solver).decide(explain=True)
         plan, status, reason = verdict.plan, verdict.status, verdict.reason
         certificate, of_all = verdict.certificate, verdict.of_all
+        stands_on = verdict.stands_on
     value = None if plan is None else _in_units(instance, objective, case.most)
     everyone = plan is not None or of_all
     return Result(
@@ -183,6 +186,7 @@ def feasible_together(
         plan_class="any" if everyone else _plan_class(instance, installments),
         solver=solver,
         certificate=certificate,
+        proof=stands_on,
     )
 
 
@@ -252,6 +256,7 @@ def bound_fluid(
         solver="HiGHS",
         solver_version=found.version,
         certificate=found.certificate,
+        proof=found.stands_on,
     )
 
 

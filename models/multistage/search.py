@@ -18,7 +18,7 @@ from dlopt.models.multistage.feasibility import Feasibility
 from dlopt.models.multistage.order import OrderModel
 from dlopt.models.multistage.sequence import Grants, Part, plan_of
 from dlopt.problems.multistage import Solution, violations
-from dlopt.result import Limits, Status
+from dlopt.result import Limits, Proof, Status
 
 _CARE = Fraction(1, 10**6)
 _SHARE = 1 / 4
@@ -50,6 +50,8 @@ class Search:
         Whether the bound, or that there is no plan, holds with any number of chunks.
     proof : str or None
         Where the bound comes from, or why there is no plan.
+    stands_on : {"exact", "solver"}
+        Whether bound or status are proven in fractions, or a solver's claim.
     certificate : BoundCertificate or None
         Of the bound, or that there is no plan, if it is proven in fractions.
     status : Status or None
@@ -68,6 +70,7 @@ class Search:
         self.of_all = False
         self.proof: str | None = None
         self.certificate: BoundCertificate | None = None
+        self.stands_on: Proof = "exact"
         self.status: Status | None = None
         self.solvers = ["HiGHS"]
 
@@ -83,7 +86,7 @@ class Search:
                     self.order_chunks()
         except TimeoutError:
             if self.plan is not None and self.bound is None:
-                self._take_bound(self.case.most, "what everything is worth")
+                self._take_bound(self.case.most, "what everything is worth", "exact")
                 self.of_all = True
 
     @property
@@ -121,7 +124,7 @@ class Search:
         verdict = question.decide()
         if verdict.plan is None:
             self.status, self.certificate = verdict.status, verdict.certificate
-            self.of_all = verdict.of_all
+            self.of_all, self.stands_on = verdict.of_all, verdict.stands_on
             self.proof = f"what is promised or mandatory: {verdict.reason}"
         else:
             self.plan, self.worth = verdict.plan, self.case.worth(jobs, bookings)
@@ -130,7 +133,7 @@ class Search:
         """Bound what can be accepted by flowing loads; try what they accept."""
         limits = self.budget.left(_SHARE)
         found = upper_bound(self.case, limits, known=self.worth, seed=self.seed)
-        self._take_bound(found.worth, found.proof)
+        self._take_bound(found.worth, found.proof, found.stands_on)
         self.of_all = True
         self.certificate = found.certificate if self.bound == found.worth else None
         if not self.done and found.complete and (found.jobs or found.bookings):
@@ -165,7 +168,7 @@ class Search:
         else:
             bound = step * floor(-exact(outcome.bound) / step + _CARE) + granted
         if self.bound is None or bound < self.bound:
-            self._take_bound(bound, f"the word of {outcome.solver}, in floats")
+            self._take_bound(bound, f"the word of {outcome.solver}, in floats", "solver")
             self.certificate, self.of_all = None, False
 
     def _try(self, jobs: tuple[int, ...], bookings: tuple[int, ...], *, hard: bool) -> None:
@@ -180,9 +183,9 @@ class Search:
         if plan is not None:
             self.plan, self.worth = plan, worth
 
-    def _take_bound(self, bound: Fraction | None, proof: str) -> None:
+    def _take_bound(self, bound: Fraction | None, proof: str, stands_on: Proof) -> None:
         """Take a bound; None says that there is no plan."""
-        self.proof = proof
+        self.proof, self.stands_on = proof, stands_on
         if bound is None or bound < self.worth:
             # A plan in floats may be better by the tolerance of its check; one in fractions not.
             if self.case.instance.exact:

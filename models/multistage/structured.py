@@ -90,6 +90,7 @@ def structured_plan(
             seed=seed,
             plan_class="per-stage" if installments == 1 else "k",
             solver=solver,
+            proof="exact" if status is Status.OPTIMAL else None,  # no plan accepts more than all
         )
 
     case = Case.of(instance, "accepted", everyone=True)

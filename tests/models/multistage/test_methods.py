@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from dlopt import check, solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.formats import vipr
@@ -24,6 +25,7 @@ from dlopt.problems.multistage import (
     Instance,
     Reservation,
     Solution,
+    Task,
     objective,
     violations,
 )
@@ -366,3 +368,14 @@ def test_grants_without_nodes_are_refusals():
     found = exact_plan(EITHER)
     assert all(grant.nodes == () for grant in found.solution.grants if not grant.accepted)
     assert isinstance(found.solution.grants[0], Grant)
+
+
+def test_a_reservation_that_ends_in_a_hundred_years_begins_when_it_says() -> None:
+    """In floats it is shorter by its own rounding at either end, not by that of its end."""
+    task, end = Task("t", 1.0, 0.75, 4.0), 5e9
+    wanted = Reservation("r", 0.0, 2.0, end, io_end=3.0, nodes=(1,))
+    instance = Instance(Cluster(2, tau=1.0, chi=1.0), (task,), (wanted,))
+    for method in ("structured", "exact"):
+        found = solve(instance, method)
+        assert (found.status, found.value) == (Status.OPTIMAL, 2)
+        assert check(instance, found.solution) == ()
