@@ -258,8 +258,7 @@ def _proof(instance: Header, entry: Method, answer: Result[Any]) -> Proof | None
 
 
 def _tolerance(entry: Method, numbers: Iterable[Value | None]) -> float:
-    plain = (n for n in numbers if n is not None and not isinstance(n, tuple))
-    if is_exact(plain):
+    if is_exact(level for number in numbers if number is not None for level in _levels(number)):
         return EXACT
     return FLOATING if entry.kind == "heuristic" else SOLVER
 

@@ -1,0 +1,151 @@
+"""The search for a plan that `check` accepts and that is better than a bound of `solve`.
+
+    python -m benchmarks.invariants [--stems iit,bag] [--instances 10000] [--seconds 600]
+        [--seed 0] [--rows FILE] [--table FILE]
+
+Runs the properties of ``tests/invariants`` and ``tests/capacity`` on instances drawn at random, in
+whole numbers, fractions, decimals, floats and mixtures, near 0, at 1e12 and at POSIX dates, until
+each stem has had so many, or its share of the time is over. Each run is one seed: it can be
+repeated, and another seed is another search. A finding ends with its smallest example and exit
+code 1. With ``--rows`` each run is kept as a line of JSON; ``--table`` adds such lines up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import importlib
+import inspect
+import json
+import sys
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import seed as seeded
+
+from dlopt.registry import stems
+from dlopt.version import __version__
+
+_ROUND = 250
+"""Examples of a property at a time: after each round the clock is looked at."""
+_PHASES = (Phase.generate, Phase.shrink)
+_QUIET = list(HealthCheck)
+
+
+def properties(stem: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the properties of a stem by name, as hypothesis wrapped them."""
+    for folder in ("invariants", "capacity"):
+        module = importlib.import_module(f"tests.{folder}.test_{stem}")
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if name.startswith("test_") and hasattr(function, "hypothesis"):
+                yield f"{folder}: {name.removeprefix('test_').replace('_', ' ')}", function
+
+
+def run(function: Callable[..., Any], seed: int, count: int) -> int:
+    """Run a property on so many random examples; return on how many it was decided."""
+    handle = function.hypothesis  # type: ignore[attr-defined]
+    inner, seen = handle.inner_test, 0
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        nonlocal seen
+        seen += 1
+        return inner(*arguments, **named)
+
+    counted.__signature__ = inspect.signature(inner)  # type: ignore[attr-defined]
+    handle.inner_test = counted
+    quick = settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=_PHASES,
+        derandomize=False,
+        suppress_health_check=_QUIET,
+    )
+    try:
+        quick(seeded(seed)(function))()
+    finally:
+        handle.inner_test = inner
+    return seen
+
+
+def search(stem: str, instances: int, seconds: float, seed: int) -> tuple[dict[str, int], str]:
+    """Search one stem; return how many instances each property had, and what was found."""
+    counts: dict[str, int] = defaultdict(int)
+    stop = time.monotonic() + seconds
+    known = list(properties(stem))
+    number = 0
+    while sum(counts.values()) < instances and time.monotonic() < stop:
+        for name, function in known:
+            try:
+                counts[name] += run(function, seed * 1_000_003 + number, _ROUND)
+            except Exception:
+                return counts, f"{name}\n{traceback.format_exc()}"
+            if sum(counts.values()) >= instances or time.monotonic() >= stop:
+                break
+        number += 1
+    return counts, ""
+
+
+def table(files: list[Path]) -> None:
+    """Print what lines of rows say in sum."""
+    total: dict[str, int] = defaultdict(int)
+    seeds: dict[str, list[int]] = defaultdict(list)
+    found: dict[str, int] = defaultdict(int)
+    for file in files:
+        for line in file.read_text().splitlines():
+            row = json.loads(line)
+            total[row["stem"]] += sum(row["instances"].values())
+            seeds[row["stem"]].append(row["seed"])
+            found[row["stem"]] += bool(row["finding"])
+    print("| stem | instances | seeds | findings |\n|---|---|---|---|")
+    for stem, count in total.items():
+        named = ", ".join(map(str, sorted(seeds[stem])))
+        print(f"| `{stem}` | {count:,} | {named} | {found[stem]} |")
+
+
+def main() -> int:
+    """Search, or add up what was searched before; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--stems", default=",".join(stems()))
+    parser.add_argument("--instances", type=int, default=10_000)
+    parser.add_argument("--seconds", type=float, default=600, help="of each stem")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rows", type=Path)
+    parser.add_argument("--table", type=Path, nargs="+")
+    asked = parser.parse_args()
+    if asked.table:
+        table(asked.table)
+        return 0
+    worst = 0
+    for stem in asked.stems.split(","):
+        begun = time.monotonic()
+        counts, finding = search(stem, asked.instances, asked.seconds, asked.seed)
+        took = time.monotonic() - begun
+        row = {
+            "stem": stem,
+            "seed": asked.seed,
+            "date": dt.date.today().isoformat(),
+            "dlopt": __version__,
+            "seconds": round(took, 1),
+            "instances": dict(counts),
+            "finding": finding,
+        }
+        if asked.rows is not None:
+            with asked.rows.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+        print(f"{stem}: {sum(counts.values()):,} instances in {took:.0f} s, seed {asked.seed}")
+        for name, count in counts.items():
+            print(f"  {count:7,}  {name}")
+        if finding:
+            print(finding)
+            worst = 1
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())
