@@ -190,6 +190,7 @@ class Search:
             reason=None if close else self._open(),
             method="exact",
             plan_class=self.plan_class,
+            installments=self.installments if self.installments > 1 else None,
             solver=outcome.solver,
             solver_version=outcome.version,
             proof=None if bound is None else self._proof(),
@@ -229,6 +230,7 @@ class Search:
             reason=self._unproven(),
             method="exact",
             plan_class=self.plan_class,
+            installments=self.installments if self.installments > 1 else None,
             solver=self.solver,
             proof=None if bound is None else self._proof(),
         )
@@ -263,6 +265,7 @@ class Search:
             reason=reason,
             method="exact",
             plan_class=self.plan_class,
+            installments=self.installments if self.installments > 1 else None,
             solver=timed.outcome.solver,
             solver_version=timed.outcome.version,
             proof=self._proof(),
