@@ -134,6 +134,7 @@ def result_to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
         "proof": result.proof,
         "origin": value_to_data(result.origin),
         "plan_class": result.plan_class,
+        "installments": result.installments,
         "reason": result.reason,
         "runtime_s": result.runtime_s,
         "seed": result.seed,
@@ -206,6 +207,9 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         faults.append(Fault("plan_class", data["plan_class"], rule))
     if data.get("proof") not in (None, *PROOFS):
         faults.append(Fault("proof", data["proof"], f"must be one of {', '.join(PROOFS)}"))
+    installments = data.get("installments")
+    if installments is not None and (type(installments) is not int or installments < 1):
+        faults.append(Fault("installments", installments, "must be a positive integer"))
     module = problem(instance.problem).module
     goal = data.get("objective") or ""
     levels = len(module.OBJECTIVES[goal].levels) if goal in list(module.OBJECTIVES) else 0
@@ -236,6 +240,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         method=data["method"],
         seed=data.get("seed") or 0,
         plan_class=data.get("plan_class"),
+        installments=data.get("installments"),
         solver=data.get("solver"),
         solver_version=data.get("solver_version"),
         proof=data.get("proof"),

@@ -216,6 +216,8 @@ class Result(Generic[SolutionT]):
     seed : int
     plan_class : PlanClass, optional
         The plans that the method ranged over.
+    installments : int, optional
+        Of the class ``k``, how many chunks a node may get (of a task, if there are tasks).
     solver, solver_version : str, optional
     certificate : BoundCertificate, optional
         The proof of the bound, or that there is no plan, where it is one in fractions;
@@ -249,6 +251,7 @@ class Result(Generic[SolutionT]):
     certificate: BoundCertificate | None = field(default=None, compare=False, repr=False)
     proof: Proof | None = None
     origin: Number = 0
+    installments: int | None = None
 
     @property
     def gap(self) -> Value | None:

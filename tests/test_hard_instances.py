@@ -53,7 +53,7 @@ def test_a_bound_is_in_the_units_of_its_objective():
     found = solve(late, objective="nodes")
     assert found.status is Status.UNKNOWN
     assert found.bound is None
-    assert "closer to the least completion than the solver can tell" in found.reason
+    assert "closer to a least completion than the solver, or a float, can tell" in found.reason
     assert "limit" in solve(late, objective="nodes", limits=Limits(gap=0.01)).reason
 
 
@@ -75,19 +75,21 @@ def test_a_slip_of_the_timeline_shows_at_an_epoch_too():
 @pytest.mark.parametrize("below", [0.5e-9, 1e-9, 1.5e-9, 3e-9, 1e-6])
 @pytest.mark.parametrize("best", [1.0, 23.796462709189136])
 def test_deadlines_a_little_too_early_for_floats(best, below):
-    """No answer is refuted, and who claims the optimum does not say that he cannot tell."""
+    """What misses a deadline by little more than the check allows is left open, not called late."""
     instance = Instance(
         Cluster(1, best / 2, best / 2), (0.0,), 1.0, absolute_deadline=best * (1 - below)
     )
     for method in EVERY:
         status = solve(instance, method).status
-        if method in ("edf-iit-2", "exact"):
-            assert status in (Status.OPTIMAL, Status.INFEASIBLE)
-            if below <= 0.4e-9:
-                assert status is Status.OPTIMAL
-    assert solve(instance, "edf-iit-2").status is (
-        Status.OPTIMAL if below < 0.6e-9 else Status.INFEASIBLE
-    )
+        if method in ("edf-iit-2", "exact") and below == 0.5e-9:
+            assert status is Status.OPTIMAL
+        elif method in ("edf-iit-2", "exact"):
+            assert status in (Status.OPTIMAL, Status.UNKNOWN, Status.INFEASIBLE)
+    found = solve(instance, "edf-iit-2").status
+    if below == 1e-6:
+        assert found is Status.INFEASIBLE
+    elif below > 0.5e-9:
+        assert found is Status.UNKNOWN
 
 
 @pytest.mark.parametrize("far", [10**18, 1e18])

@@ -111,6 +111,13 @@ def test_what_holds_for_few_chunks_does_not_for_many(proven):
     write_certificate(two, path)
     assert kinds(instance, two, path) == []
     assert kinds(instance, replace(two, plan_class="single"), path) == []
+    assert two.installments == 2
+    for unproven in (3, None):  # a certificate for two chunks does not serve for three
+        assert kinds(instance, replace(two, installments=unproven), path) == ["program"]
+    three = dlopt.solve(instance, "bound-window", installments=3)
+    assert kinds(instance, three, path) == ["program"]
+    write_certificate(three, path)
+    assert kinds(instance, three, path) == kinds(instance, two, path) == []
 
 
 def test_acceptances_prove_nothing_of_other_objectives(proven):

@@ -51,7 +51,7 @@ class _Held:
         self, instance: Instance, result: Result[Solution], certificate: Certificate
     ) -> None:
         self.instance, self.objective, self.certificate = instance, result.objective, certificate
-        self.plan_class = result.plan_class
+        self.plan_class, self.installments = result.plan_class, result.installments
         whole = Case.of(instance, self.objective)
         forced = {
             name.removesuffix("_G")
@@ -113,7 +113,8 @@ class _Held:
         chunks = self._chunks()
         if chunks is None:
             return "there are cuts only for plans with a number of chunks"
-        if self.plan_class != "single" and (self.plan_class != "k" or chunks < 2):
+        most = 1 if self.plan_class == "single" else self.installments
+        if self.plan_class not in ("single", "k") or most is None or chunks < most:
             return f"it does not hold for all plans of the class {self.plan_class}"
         model, jobs, case = self.model, set[int](), self.case
         places = {column: (flow, True) for flow, column in model.received.items()}

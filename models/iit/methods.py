@@ -51,8 +51,9 @@ def exact_plan(
     -------
     Result
         ``OPTIMAL`` with value and bound; in exact numbers ``sequence`` proves both by a rational
-        dual solution, the MILPs leave the bound of the solver beside an exact value. ``FEASIBLE``
-        or ``LIMIT`` at a limit. ``INFEASIBLE`` with the load that can be done by the deadline.
+        dual solution. The MILPs leave the bound of the solver, less 2.5e-7 of it for what its
+        tolerances may have cut off, beside an exact value. ``FEASIBLE`` or ``LIMIT`` at a limit.
+        ``INFEASIBLE`` with the load that can be done by the deadline.
 
     Raises
     ------

@@ -25,6 +25,9 @@ Answer = Result[Solution]
 _SLACK = SOLVER * 2**8
 """By how much floats may miss a deadline, in the units of `Scaled`: half of what is checked."""
 
+_DOUBT = SOLVER / 4
+"""The part of a MILP's bound that is not believed: so much its tolerances may have cut off."""
+
 
 class Search:
     """One search for an optimum: the models it may ask, and what it has found so far."""
@@ -57,7 +60,7 @@ class Search:
         if self._late(timed.completion):
             return self._infeasible("completion", timed)
         plan, outcome = _planned(timed), timed.outcome
-        return self._answer("completion", plan, timed.completion, timed.bound, outcome)
+        return self._answer("completion", plan, timed.completion, self._stated(timed), outcome)
 
     def fewest_nodes(self) -> Answer:
         """Return the plan of fewest nodes that meets the deadline; it ends as early as it can."""
@@ -118,7 +121,7 @@ class Search:
         if bound is not None and bound > completion:
             if exact(bound) - exact(completion) > 4 * exact(_SLACK):  # more than rounding
                 return self._bounded_by_flow(plan or known, completion)
-            bound = completion
+            bound = float(completion)  # a float, as it is no proof in exact numbers
         return Timed(plan, completion, bound, None, outcome)
 
     def _bounded_by_flow(self, plan: Solution, completion: Any) -> Timed:
@@ -187,6 +190,7 @@ class Search:
             reason=None if close else self._open(),
             method="exact",
             plan_class=self.plan_class,
+            installments=self.installments if self.installments > 1 else None,
             solver=outcome.solver,
             solver_version=outcome.version,
             proof=None if bound is None else self._proof(),
@@ -200,6 +204,12 @@ class Search:
             )
             return f"the bound of {self.solver} {text}"
         return "stopped with a gap between value and bound"
+
+    def _stated(self, timed: Timed) -> Any:
+        """Return a bound that holds for exact instances, too: a solver's is within a tolerance."""
+        if timed.bound is None or timed.outcome.proven or not self.instance.exact:
+            return timed.bound
+        return float(timed.bound) * (1 - _DOUBT)
 
     def _proof(self) -> Proof:
         """Return on whose word the bound stands."""
@@ -220,13 +230,15 @@ class Search:
             reason=self._unproven(),
             method="exact",
             plan_class=self.plan_class,
+            installments=self.installments if self.installments > 1 else None,
             solver=self.solver,
             proof=None if bound is None else self._proof(),
         )
 
     def _undecided(self, objective: str, timed: Timed) -> Answer:
         """Report a deadline between bound and value: neither met nor proven to be missed."""
-        answer = self._limited(objective, None, timed.bound if objective == "completion" else None)
+        bound = self._stated(timed) if objective == "completion" else None
+        answer = self._limited(objective, None, bound)
         return answer if self._limits_apply() else replace(answer, status=Status.UNKNOWN)
 
     def _unproven(self) -> str:
@@ -253,6 +265,7 @@ class Search:
             reason=reason,
             method="exact",
             plan_class=self.plan_class,
+            installments=self.installments if self.installments > 1 else None,
             solver=timed.outcome.solver,
             solver_version=timed.outcome.version,
             proof=self._proof(),

@@ -89,6 +89,7 @@ def structured_plan(
             method=name,
             seed=seed,
             plan_class="per-stage" if installments == 1 else "k",
+            installments=installments if installments > 1 else None,
             solver=solver,
             proof="exact" if status is Status.OPTIMAL else None,  # no plan accepts more than all
         )

@@ -4,6 +4,7 @@ Instances mix integers, fractions, decimals and floats, near 0, at 1e12 and at P
 adversary pushes plans to the tolerance: earlier, shorter, all at once.
 """
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -37,9 +38,10 @@ def numbers(draw, least=0, most=12):
 
 
 @st.composite
-def mixed(draw, deadline=False):
+def mixed(draw, deadline=False, most=3, identical=None):
     """Return an instance in mixed numbers; now and then it is all of one kind."""
-    nodes, identical = draw(st.integers(1, 3)), draw(st.booleans())
+    nodes = draw(st.integers(1, most))
+    identical = draw(st.booleans()) if identical is None else identical
     costs = numbers(0, 4)
     pairs = st.tuples(costs, costs).filter(lambda pair: pair[0] + pair[1] > 0)
     drawn = [draw(pairs)] * nodes if identical else [draw(pairs) for _ in range(nodes)]
@@ -104,26 +106,34 @@ def pushed(draw, instance, plan):
     return floating(pushed_plan) if how == "floats" or draw(st.booleans()) else pushed_plan
 
 
-def judged(instance, goal, plan):
+def proofs_of(instance, goal):
+    """Return the methods that bound, with their options."""
+    found = []
+    for entry in methods("iit"):
+        if entry.kind == "heuristic" and entry.claim != "optimal":
+            continue
+        if entry.reason_against(instance, goal) is None:
+            found.append((entry.name, {}))
+    return found
+
+
+def judged(instance, goal, plan, proofs=None):
     """Assert that no bound and no proof of infeasibility is refuted by a plan that passes."""
     if check(instance, plan) != ():
         return
     value, start = exact(objective(instance, plan, goal)), exact(origin(instance, goal))
-    single = len({chunk.node for chunk in plan.chunks if chunk.load}) == len(plan.chunks)
-    for entry in methods("iit"):
-        if entry.kind == "heuristic" and entry.claim != "optimal":
+    chunks = max(Counter(chunk.node for chunk in plan.chunks).values())
+    for name, options in proofs_of(instance, goal) if proofs is None else proofs:
+        found = solve(instance, name, objective=goal, **options)
+        if chunks > options.get("installments", 1) and found.plan_class != PLAN_CLASSES[-1]:
             continue
-        if entry.reason_against(instance, goal) is not None:
-            continue
-        found = solve(instance, entry.name, objective=goal)
-        if not single and found.plan_class != PLAN_CLASSES[-1]:
-            continue
-        assert found.status is not Status.INFEASIBLE, entry.name
+        assert found.status is not Status.INFEASIBLE, name
+        assert found.bound is None or found.proof is not None, name
         if found.bound is not None:
             spare = exact(found.tolerance) * abs(value - start) if goal == "completion" else 0
             if not instance.exact:
                 spare += abs(value) * F(1, 2**45) if goal == "completion" else 0
-            assert exact(found.bound) <= value + spare, entry.name
+            assert exact(found.bound) <= value + spare, name
 
 
 @given(st.data(), mixed())
@@ -141,6 +151,34 @@ def test_no_accepted_plan_meets_a_deadline_that_is_called_infeasible(data, insta
         for goal in goals:
             judged(instance, goal, plan)
             judged(instance, goal, data.draw(pushed(instance, plan)))
+
+
+@given(st.data(), mixed(most=2), st.sampled_from([None, F(1), F(3, 2), 1 - F(1, 10**10)]))
+def test_no_accepted_plan_of_two_chunks_a_node_is_better_than_a_bound(data, instance, factor):
+    best = solve(instance, "exact", installments=2)
+    first = exact(min(instance.ready_times))
+    goals = ["completion"]
+    if factor is not None:
+        until = first + (exact(best.value) - first) * factor
+        until = data.draw(st.sampled_from([until, float(until)]))
+        if exact(until) > first:
+            instance, goals = replace(instance, absolute_deadline=until), ["completion", "nodes"]
+    for plan in (best.solution, data.draw(pushed(instance, best.solution))):
+        for goal in goals:
+            proofs = proofs_of(instance, goal)
+            judged(instance, goal, plan, [*proofs, ("exact", {"installments": 2})])
+
+
+@given(st.data(), mixed(identical=True), st.booleans())
+def test_no_accepted_plan_is_better_than_the_bound_of_a_formulation(data, instance, tight):
+    plan = solve(instance, "edf-iit-2", objective="completion").solution
+    until = objective(instance, plan) if tight else None
+    instance = replace(instance, absolute_deadline=until)
+    proofs = [("exact", {"formulation": name}) for name in ("sequence", "prefix", "order")]
+    for one in (plan, data.draw(pushed(instance, plan))):
+        judged(instance, "completion", one, proofs)
+        if tight:
+            judged(instance, "nodes", one, proofs)
 
 
 @given(mixed())

@@ -74,6 +74,17 @@ def test_loads_that_are_all_a_little_short_gain_nothing():
     assert iit.violations(instance, Solution(()), TOLERANCE)[0].kind == "load-not-conserved"
 
 
+def test_a_node_that_is_ready_late_gains_one_tolerance_only():
+    """It begins a little too early, and receives in a little less than it takes."""
+    instance = Instance(Cluster(2, tau=1, chi=1), (0, 10), load=10)
+    late = PART * 20
+    for early, kinds in ((late / 2, set()), (late, {"earlier-than-possible"})):
+        received = 20 - 2 * early
+        plan = Solution((Chunk(1, 10, 10 - early, received, received, received + 10),))
+        found = iit.violations(instance, plan, TOLERANCE)
+        assert {violation.kind for violation in found} == kinds
+
+
 def test_transmissions_of_no_length_are_in_nobodys_way():
     instance = Instance(Cluster(2, tau=(0, 1), chi=(1, 1)), (2, 0), load=10.0)
     plan = Solution((Chunk(1, 4, 0, 4, 4, 8), Chunk(0, 6, 2, 2, 2, 8)))

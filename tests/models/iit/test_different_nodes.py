@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from dlopt import check, solve
 from dlopt.arithmetic import exact
+from dlopt.backends.pulp import DEFAULT
+from dlopt.models.iit.methods import exact_plan
+from dlopt.models.iit.order import OrderModel
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution, objective
 from dlopt.problems.timeline import earliest_plan
 from dlopt.registry import methods
-from dlopt.result import Status
+from dlopt.result import NO_LIMITS, Status
 from tests import oracles_iit as oracle
 from tests.strategies import iit
 
@@ -96,3 +99,92 @@ def test_exact_is_never_behind_another_method(instance):
         if entry.reason_against(instance, "completion") is None:
             found = solve(instance, entry.name, objective="completion")
             assert found.value is None or found.value >= best, entry.name
+
+
+UNIT = F(1, 10**9)
+ALIKE = [
+    Instance(
+        Cluster(3, (3 + 1000 * UNIT, 3, 3 - 3 * UNIT), (3 - 8 * UNIT, 3 - 50 * UNIT, 3 - UNIT)),
+        (200 * UNIT, 100 * UNIT, 1 + 10 * UNIT),
+        load=12,
+    ),
+    Instance(
+        Cluster(
+            3,
+            (2 - 400 * UNIT, 2 + 9 * UNIT, 2 - 8 * UNIT),
+            (5 + 6000 * UNIT, 5 + 5000 * UNIT, 5 + 6000 * UNIT),
+            theta_cm=1,
+        ),
+        (1 + 9000 * UNIT, 70 * UNIT, 1 + 3 * UNIT),
+        load=7,
+    ),
+]
+
+
+@pytest.mark.parametrize("instance", ALIKE)
+def test_bounds_of_a_solver_leave_room_for_its_tolerances(instance):
+    """In floats the solver cannot tell orders of nodes apart that are almost alike."""
+    best = oracle.least_completion(instance)
+    found = solve(instance)
+    assert (found.status, found.proof) == (Status.OPTIMAL, "solver")
+    assert found.value >= best >= exact(found.bound)
+    assert close(found.value, best) and close(found.bound, best)
+    met = solve(replace(instance, absolute_deadline=best))
+    assert met.status is not Status.INFEASIBLE
+    assert met.bound is None or exact(met.bound) <= best
+
+
+@st.composite
+def almost_alike(draw):
+    """Return an instance whose nodes differ by less than a solver can tell, or by little more."""
+    off = st.builds(F, st.integers(-9, 9), st.sampled_from([10**k for k in (5, 6, 7, 8, 9, 11)]))
+    nodes, tau, chi = draw(st.integers(2, 3)), draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    costs = draw(st.lists(st.tuples(off, off), min_size=nodes, max_size=nodes))
+    setup = st.sampled_from([0, 0, 1])
+    ready = st.builds(lambda whole, part: whole + abs(part), setup, off)
+    return Instance(
+        Cluster(
+            nodes,
+            tuple(tau + more for more, _ in costs),
+            tuple(chi + more for _, more in costs),
+            theta_cm=draw(setup),
+            theta_cp=draw(setup),
+        ),
+        tuple(draw(ready) for _ in range(nodes)),
+        load=draw(st.integers(1, 20)),
+    )
+
+
+@given(almost_alike())
+def test_bounds_hold_for_nodes_that_are_almost_alike(instance):
+    best = oracle.least_completion(instance)
+    found = solve(instance)
+    assert found.value >= best >= exact(found.bound)
+    assert close(found.value, best) and close(found.bound, best)
+    tight = replace(instance, absolute_deadline=best)
+    fewest = oracle.fewest_nodes(tight)
+    for goal, least in (("completion", best), ("nodes", fewest)):
+        met = solve(tight, objective=goal)
+        assert met.status is not Status.INFEASIBLE
+        assert met.bound is None or exact(met.bound) <= least
+        assert met.value is None or exact(met.value) >= least
+
+
+def test_nodes_off_the_port_count_among_those_used():
+    """Together the two end at 8, alone the first at 12."""
+    model = OrderModel(NO_TRANSMISSION, installments=1, most=1, upper=20).minimise_completion()
+    chunks, outcome = model.solve(NO_LIMITS, DEFAULT, 0)
+    assert chunks == [0] and close(outcome.value, 12)
+
+
+def test_nodes_of_equal_links_need_not_be_served_in_ready_order():
+    """The slower node, if it came first, would keep the port from the faster one."""
+    instance = Instance(Cluster(2, tau=1, chi=(8, 1), theta_cm=2), (0, 0), load=10)
+    assert oracle.least_completion(instance) == F(102, 5)
+    found = exact_plan(instance)
+    assert (found.status, found.value) == (Status.OPTIMAL, F(102, 5))
+
+
+def test_a_node_does_not_compute_while_it_receives():
+    one = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
+    assert solve(one, "bound-fluid").bound == oracle.least_completion(one) == 2
