@@ -323,6 +323,12 @@ def _valid(instance: Header, hint: Any) -> Any:
     return hint
 
 
+def _other_chunks(found: Result[Any], reference: Result[Any]) -> bool:
+    """Tell whether two results of class ``k`` range over plans with other numbers of chunks."""
+    both = found.plan_class == reference.plan_class == "k"
+    return both and found.installments != reference.installments
+
+
 def _behind(found: Result[Any] | None, reference: Result[Any] | None) -> float | None:
     """Return how far a value lies behind the proven optimum, or behind the bound."""
     if reference is None or found is None or found.value is None or isinstance(found.value, tuple):
@@ -333,7 +339,7 @@ def _behind(found: Result[Any] | None, reference: Result[Any] | None) -> float |
         return None
     if found.plan_class is not None and reference.plan_class is not None:
         wider = PLAN_CLASSES.index(found.plan_class) > PLAN_CLASSES.index(reference.plan_class)
-        if wider:
+        if wider or _other_chunks(found, reference):
             return None
     gap = relative_gap(found.value, best, reference.origin)
     return None if gap is None else float(gap)

@@ -24,6 +24,7 @@ from dlopt.arithmetic import (
     is_exact,
     is_finite,
     simplest,
+    to_json,
 )
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.problems.records import Header, numbers_of
@@ -227,14 +228,15 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     if found or wrong or recomputed is None:
         if entry.claim == "literal-unsound":
             return replace(answer, status=Status.UNSOUND, bound=None, proof=None)
-        what = str(found[0]) if found else f"its value is {recomputed}, not {claimed}"
+        what = str(found[0]) if found else f"its value is {_text(recomputed)}, not {_text(claimed)}"
         raise RefutedAnswerError(f"the answer of {entry.name} is refuted: {what}", instance, answer)
     value = _in_kind(recomputed, rational)
     answer = replace(answer, value=value)
     if answer.bound is not None and _beyond(goal, value, answer.bound):
         if not _meets(answer.bound, value, origin):
             raise RefutedAnswerError(
-                f"{entry.name} has a plan of value {value} beyond its bound {answer.bound}",
+                f"{entry.name} has a plan of value {_text(value)} beyond its bound "
+                f"{_text(answer.bound)}",
                 instance,
                 answer,
             )
@@ -327,6 +329,13 @@ def _difference(claimed: Value | None, truth: Value) -> Number | None:
     if not is_finite(claimed):
         return None
     return exact(claimed) - exact(truth)
+
+
+def _text(value: Value | None) -> str:
+    """Return a value as text, however many digits it has."""
+    if isinstance(value, tuple):
+        return f"({', '.join(_text(level) for level in value)})"
+    return "none" if value is None else str(to_json(value)) if is_finite(value) else str(value)
 
 
 def _levels(value: Value) -> tuple[Number, ...]:

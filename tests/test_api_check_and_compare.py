@@ -176,6 +176,13 @@ def test_compare_holds_no_wider_plan_against_a_narrower_optimum(answering: Regis
     assert rows == {"exact": 0, "own": None}
 
 
+def test_compare_holds_no_plan_of_other_chunks_against_an_optimum(answering: Register) -> None:
+    answering(valid(bound=9, plan_class="k", installments=2), kind="exact", claim="optimal")
+    registry.register("iit", "three", lambda *_, **__: valid(plan_class="k", installments=3))
+    rows = {row.method.name: row.behind for row in compare(THREE, ["own", "three"]).rows}
+    assert rows == {"own": 0, "three": None}
+
+
 def test_compare_of_what_cannot_be_done() -> None:
     table = compare(LATE)
     assert table.reference is not None and table.reference.status is Status.INFEASIBLE

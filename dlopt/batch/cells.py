@@ -177,6 +177,7 @@ def _row(cell: Cell, result: Result[Any]) -> Row:
         solver_version=result.solver_version,
         proof=result.proof,
         origin=result.origin,
+        installments=result.installments,
     )
 
 

@@ -207,7 +207,7 @@ def _judged(row: Row, group: Sequence[Row]) -> Judged:
     if row.plan_class is None:
         return Judged(row)
     goal = goal_of(row)
-    reference, proven = _reference(goal, row.plan_class, group)
+    reference, proven = _reference(goal, row, group)
     if reference is None or row.value is None or not row.checked:
         return Judged(row, reference, proven)
     return Judged(
@@ -221,20 +221,24 @@ def _judged(row: Row, group: Sequence[Row]) -> Judged:
 
 
 def _reference(
-    goal: Objective, narrow: str, group: Sequence[Row]
+    goal: Objective, narrow: Row, group: Sequence[Row]
 ) -> tuple[Value | None, Literal["optimum", "bound"] | None]:
-    """Return the least that no plan of a class beats: a bound holds for all narrower classes."""
-    wide = [
-        row
-        for row in group
-        if row.plan_class is not None
-        and PLAN_CLASSES.index(row.plan_class) >= PLAN_CLASSES.index(narrow)
-    ]
+    """Return the least that no plan of a row's class beats: a bound holds for narrower classes."""
+    wide = [row for row in group if _holds_for(row, narrow)]
     optima = [row.value for row in wide if row.status is Status.OPTIMAL and row.value is not None]
     if optima:
         return _tightest(goal, optima), "optimum"
     bounds = [row.bound for row in wide if row.bound is not None]
     return (_tightest(goal, bounds), "bound") if bounds else (None, None)
+
+
+def _holds_for(row: Row, narrow: Row) -> bool:
+    """Tell whether all plans that one row ranges over are among those of another."""
+    if row.plan_class is None or narrow.plan_class is None:
+        return False
+    if row.plan_class == narrow.plan_class == "k":
+        return row.installments == narrow.installments
+    return PLAN_CLASSES.index(row.plan_class) >= PLAN_CLASSES.index(narrow.plan_class)
 
 
 def _tightest(goal: Objective, bounds: Sequence[Value]) -> Value:

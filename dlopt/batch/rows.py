@@ -92,6 +92,8 @@ class Row:
         On whose word the bound stands, see `dlopt.Result`.
     origin : Number
         What dates count from, see `dlopt.Result`.
+    installments : int, optional
+        Chunks a node may get, of the plan class ``k``.
     picture : str, optional
         The file of the drawing, relative to the folder of the rows.
     answer : object, optional
@@ -115,6 +117,7 @@ class Row:
     solver_version: str | None = None
     proof: Proof | None = None
     origin: Number = 0
+    installments: int | None = None
     picture: str | None = None
     answer: Any = field(default=None, repr=False, compare=False)
 
@@ -161,6 +164,7 @@ class Row:
             "gap": io.value_to_data(self.gap),
             "proof": self.proof,
             "origin": io.value_to_data(self.origin),
+            "installments": self.installments,
             "plan_class": self.plan_class,
             "runtime_s": self.runtime_s,
             "checked": self.checked,
@@ -240,8 +244,9 @@ def _row(data: Mapping[str, Any]) -> Row:
         status=Status(status) if status in list(Status) else Trouble(status),
         value=_value(data["value"]),
         bound=_value(data["bound"]),
-        proof=data.get("proof"),  # rows of older releases do not say it, nor the origin
+        proof=data.get("proof"),  # rows of older releases do not say it
         origin=_number(data.get("origin", 0)),
+        installments=data.get("installments"),
         answer=data.get("answer"),
         **{name: data[name] for name in _ALIKE},
     )
@@ -367,6 +372,10 @@ _RULES: Mapping[str, _Rule] = {
     "violations": (_is_count, "must be a number of violations"),
 }
 _LATER_RULES: Mapping[str, _Rule] = {
+    "installments": (
+        lambda v: v is None or (type(v) is int and v > 0),
+        "must be a positive integer, or null",
+    ),
     "proof": (lambda v: v in (None, *PROOFS), f"must be one of {', '.join(PROOFS)}, or null"),
     "origin": (
         lambda v: v is not None and not isinstance(v, list) and _is_value(v),

@@ -193,6 +193,17 @@ def floating(record: RecordT) -> RecordT:
     return dataclasses.replace(record, **changed)  # type: ignore[type-var]
 
 
+def as_exact(record: RecordT) -> RecordT:
+    """Return a record with each float as the exact number that it stands for.
+
+    Examples
+    --------
+    >>> as_exact(BestKnown("completion", "single", value=0.1)).value
+    Fraction(1, 10)
+    """
+    return _rational(record)  # type: ignore[no-any-return]
+
+
 def plain(value: Any) -> Any:
     """Return `value` as lists, dicts, strings and numbers that JSON can hold."""
     if isinstance(value, Record):
@@ -215,6 +226,17 @@ def numbers_of(value: Any) -> Iterable[Number]:
             yield from numbers_of(entry)
     elif isinstance(value, int | float | Fraction) and not isinstance(value, bool):
         yield value
+
+
+def _rational(value: Any) -> Any:
+    if isinstance(value, Record):
+        fields = dataclasses.fields(value)  # type: ignore[arg-type]
+        changed = {one.name: _rational(getattr(value, one.name)) for one in fields}
+        return dataclasses.replace(value, **changed)  # type: ignore[type-var]
+    if isinstance(value, tuple):
+        return tuple(map(_rational, value))
+    number = isinstance(value, float)
+    return arithmetic.simplest(arithmetic.exact(value)) if number else value
 
 
 def _checks(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:

@@ -12,6 +12,7 @@ from dlopt.models.multistage.case import Case
 from dlopt.models.multistage.feasibility import placed
 from dlopt.problems.multistage import Chunk, Decision, Grant, Instance, Solution
 from dlopt.problems.multistage import objective as worth_of
+from dlopt.problems.records import as_exact, floating
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 
@@ -73,6 +74,23 @@ def structured_plan(
     """
     refuse_unknown(solver)
     objective = objective or "accepted"
+    if not instance.exact:
+        # It proves no bound, so that nothing has to be wider than stated: in floats a plan of the
+        # same instance in exact numbers is rounded.
+        rational = structured_plan(
+            as_exact(instance),
+            objective=objective,
+            limits=limits,
+            seed=seed,
+            installments=installments,
+            solver=solver,
+        )
+        if rational.solution is None:
+            return rational
+        plan = floating(rational.solution)
+        value = worth_of(instance, plan, objective)
+        bound = None if rational.bound is None else value
+        return replace(rational, solution=plan, value=value, bound=bound)
     name = "structured"
 
     def answer(

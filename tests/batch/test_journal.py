@@ -59,6 +59,7 @@ ROWS = st.builds(
     plan_class=st.sampled_from([None, "single", "any"]),
     proof=st.sampled_from([None, "exact", "certificate", "solver", "floats"]),
     origin=NUMBERS,
+    installments=st.none() | st.integers(1, 9),
     runtime_s=st.none() | st.floats(0, 9),
     tolerance=st.none() | st.floats(0, 1),
     violations=st.integers(0, 9),
@@ -178,14 +179,16 @@ def test_a_field_that_is_wrong_or_missing(field: str, value: object) -> None:
 
 
 def test_rows_of_older_releases_say_neither_proof_nor_origin() -> None:
-    data = json.loads(replace(ROW, proof="solver", origin=3).to_line())
+    data = json.loads(replace(ROW, proof="solver", origin=3, installments=2).to_line())
     assert (data["proof"], data["origin"], data["gap"]) == ("solver", 3, "12/17")
-    del data["proof"], data["origin"]
+    assert data["installments"] == 2
+    del data["proof"], data["origin"], data["installments"]
     assert row_from_line(json.dumps(data).encode()) == ROW
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("proof", "faith"), ("origin", None), ("origin", [1]), ("origin", "x")]
+    ("field", "value"),
+    [("installments", 0), ("proof", "faith"), ("origin", None), ("origin", [1]), ("origin", "x")],
 )
 def test_a_later_field_that_is_wrong(field: str, value: object) -> None:
     line = json.dumps(json.loads(ROW.to_line()) | {field: value}).encode()

@@ -154,3 +154,30 @@ def test_baseline_of_an_instance(rows: list[Row], told: tuple[str, ...]) -> None
 
 def test_no_baseline_without_an_exact_answer() -> None:
     assert baselines([OPR, row("exact", Trouble.DIED), row("exact", Status.UNKNOWN)]) == []
+
+
+def test_chunks_of_other_numbers_are_another_class() -> None:
+    two = row("exact", Status.OPTIMAL, 4, 4, plan_class="k", installments=2)
+    three = row("other", Status.OPTIMAL, 3, 3, plan_class="k", installments=3)
+    assert [one.reference for one in judged(two, three)] == [4, 3]
+    single = row("opr", Status.FEASIBLE, 5)
+    assert judged(single, two)[0].reference == 4  # every plan of one chunk is one of two
+
+
+def test_dates_count_from_their_origin() -> None:
+    start = 1.7e9
+    best = row("exact", Status.OPTIMAL, start + 4, start + 4, origin=start)
+    late = row("opr", Status.FEASIBLE, start + 5, origin=start)
+    _, found = judged(best, late)
+    assert found.gap == 0.25 and not found.reached and not found.contradicts
+    early = row("mine", Status.FEASIBLE, start + 3, origin=start)
+    assert judged(early, best)[0].contradicts
+
+
+def test_what_is_proven_exactly_is_counted_apart() -> None:
+    said = [
+        row("exact", Status.OPTIMAL, 4, 4, proof=proof)
+        for proof in ("exact", "certificate", "solver", "floats", None)
+    ]
+    found = standing("exact", judged(*said))
+    assert (found.optimal, found.proven) == (5, 2)

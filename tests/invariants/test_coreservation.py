@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dlopt import NotApplicableError, Status, api, registry
 from dlopt.arithmetic import SOLVER, exact
-from dlopt.heuristics.coreservation.mixed import as_exact
 from dlopt.problems.coreservation import OBJECTIVES, Solution, objective
+from dlopt.problems.records import as_exact
 from tests.strategies_coreservation import any_numbers
 
 LESS = [Fraction(n, 10**10) for n in (0, 5, 10, 11, 20)]

@@ -9,7 +9,7 @@ from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation.algorithm import parse
 from dlopt.heuristics.coreservation.ledger import Ledger
-from dlopt.heuristics.coreservation.mixed import as_exact, is_mixed
+from dlopt.heuristics.coreservation.mixed import is_mixed
 from dlopt.heuristics.coreservation.placing import Batch
 from dlopt.heuristics.coreservation.refining import Refiner
 from dlopt.heuristics.coreservation.table import TimeSlotTable
@@ -23,6 +23,7 @@ from dlopt.problems.coreservation import (
     batches,
 )
 from dlopt.problems.coreservation.shapes import is_number
+from dlopt.problems.records import as_exact
 
 
 class CoReservation:

@@ -6,16 +6,11 @@ for the decimal that it prints. Floats among themselves, and whole numbers, comp
 
 from __future__ import annotations
 
-import dataclasses
 from fractions import Fraction
 from itertools import chain
-from typing import Any, TypeVar
 
-from dlopt.arithmetic import Number, exact, simplest
+from dlopt.arithmetic import Number
 from dlopt.problems.coreservation import Instance
-from dlopt.problems.records import Record
-
-RecordT = TypeVar("RecordT", bound=Record)
 
 _WHOLE = 1 << 53
 """Below it whole numbers are floats without rounding."""
@@ -46,26 +41,3 @@ def is_mixed(instance: Instance) -> bool:
     if float not in kinds:
         return False
     return Fraction in kinds or any(type(one) is int and one >= _WHOLE for one in numbers)
-
-
-def as_exact(record: RecordT) -> RecordT:
-    """Return the record with each float as the exact number that it stands for.
-
-    Examples
-    --------
-    >>> from dlopt.problems.coreservation import Part
-    >>> as_exact(Part(2.0, 0.1)).least
-    Fraction(1, 10)
-    """
-    return _converted(record)  # type: ignore[no-any-return]
-
-
-def _converted(value: Any) -> Any:
-    if isinstance(value, Record):
-        fields = dataclasses.fields(value)  # type: ignore[arg-type]
-        given = {one.name: getattr(value, one.name) for one in fields}
-        changed = {name: _converted(one) for name, one in given.items()}
-        return dataclasses.replace(value, **changed)  # type: ignore[type-var]
-    if isinstance(value, tuple):
-        return tuple(map(_converted, value))
-    return simplest(exact(value)) if isinstance(value, float) else value

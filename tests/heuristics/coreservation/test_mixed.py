@@ -8,7 +8,7 @@ import pytest
 from dlopt import api, registry
 from dlopt.arithmetic import exact
 from dlopt.heuristics.coreservation.engine import CoReservation
-from dlopt.heuristics.coreservation.mixed import as_exact, is_mixed
+from dlopt.heuristics.coreservation.mixed import is_mixed
 from dlopt.heuristics.coreservation.placing import least_for
 from dlopt.heuristics.coreservation.table import TimeSlotTable
 from dlopt.problems.coreservation import (
@@ -20,6 +20,7 @@ from dlopt.problems.coreservation import (
     Request,
     linear,
 )
+from dlopt.problems.records import as_exact
 
 F = Fraction
 NAMES = [
