@@ -157,13 +157,6 @@ def _trimmed(instance: Instance, chunks: Iterable[Chunk], wanted: Number) -> Ite
         sent = exact(chunk.transmission_start) + exact(cluster.theta_cm)
         sent += load * exact(cluster.tau_of(chunk.node))
         done = sent + exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node))
-        numbers: list[Number] = [load, sent, sent, done]
-        if not instance.exact:
-            numbers = [float(number) for number in numbers]
         yield replace(
-            chunk,
-            load=numbers[0],
-            transmission_end=numbers[1],
-            computation_start=numbers[2],
-            computation_end=numbers[3],
+            chunk, load=load, transmission_end=sent, computation_start=sent, computation_end=done
         )

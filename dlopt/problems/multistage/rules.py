@@ -181,7 +181,7 @@ class _Rules:
                 needs[task.id] = Fraction(0)  # it may be left out
         chunks = self.solution.chunks
         for resource, start, end in crossings_in_exact_numbers(
-            self.instance, chunks, needs, on_channel, on_nodes
+            stream, chunks, needs, on_channel, on_nodes
         ):
             if end - start > self._late(end):
                 yield Violation("earlier-than-possible", resource, start, end, end - start)

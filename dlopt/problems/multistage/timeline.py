@@ -12,9 +12,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dlopt.arithmetic import exact
-from dlopt.problems.admission.data import Chunk, channel_free_of
+from dlopt.problems.admission.data import Chunk, Instance, channel_free_of
 from dlopt.problems.admission.timeline import scaled_loads, stated_order
-from dlopt.problems.multistage.data import Instance
 
 Window = tuple[Fraction, Fraction]
 
@@ -28,7 +27,7 @@ class Crossing(NamedTuple):
 
 
 def crossings_in_exact_numbers(
-    instance: Instance,
+    stream: Instance,
     chunks: Iterable[Chunk],
     needs: Mapping[str, Fraction],
     channel_windows: Sequence[Window],
@@ -38,7 +37,8 @@ def crossings_in_exact_numbers(
 
     Parameters
     ----------
-    instance : Instance
+    stream : dlopt.problems.admission.Instance
+        The tasks and the cluster, without the reservations.
     chunks : iterable of Chunk
         Of known tasks and nodes.
     needs : mapping of str to Fraction
@@ -53,10 +53,7 @@ def crossings_in_exact_numbers(
     A chunk follows a reservation if its transmission is stated to start in its second half or
     later. Complexity: O(c r) for `c` chunks and `r` reservations on a resource.
     """
-    stream = instance.stream
-    if stream is None:
-        return
-    cluster, arrivals = instance.cluster, {task.id: exact(task.arrival) for task in instance.tasks}
+    cluster, arrivals = stream.cluster, {task.id: exact(task.arrival) for task in stream.tasks}
     theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
     channel = ready = channel_free_of(stream, exact)
     free = [exact(instant) for instant in stream.free_times]

@@ -379,3 +379,15 @@ def test_a_reservation_that_ends_in_a_hundred_years_begins_when_it_says() -> Non
         found = solve(instance, method)
         assert (found.status, found.value) == (Status.OPTIMAL, 2)
         assert check(instance, found.solution) == ()
+
+
+def test_structured_says_in_floats_what_it_says_in_exact_numbers() -> None:
+    """Two reservations of one node at a time fit in neither."""
+    for number in (int, float):
+        both = tuple(
+            Reservation(name, number(0), number(1), number(3), io_end=number(1), nodes=(0,))
+            for name in "rs"
+        )
+        task = Task("t", number(0), number(1), number(9))
+        found = solve(Instance(Cluster(1, number(1), number(1)), (task,), both), "structured")
+        assert (found.status, found.solution) == (Status.UNKNOWN, None)
