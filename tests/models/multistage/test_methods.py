@@ -375,6 +375,9 @@ def test_a_reservation_that_ends_in_a_hundred_years_begins_when_it_says() -> Non
     task, end = Task("t", 1.0, 0.75, 4.0), 5e9
     wanted = Reservation("r", 0.0, 2.0, end, io_end=3.0, nodes=(1,))
     instance = Instance(Cluster(2, tau=1.0, chi=1.0), (task,), (wanted,))
+    case = Case.of(instance)
+    begins = case.stream.instant_back(case.bookings[0].start)
+    assert 0 < begins - 2 < Fraction(1, 10**6)
     for method in ("structured", "exact"):
         found = solve(instance, method)
         assert (found.status, found.value) == (Status.OPTIMAL, 2)
