@@ -335,7 +335,7 @@ def _text(value: Value | None) -> str:
     """Return a value as text, however many digits it has."""
     if isinstance(value, tuple):
         return f"({', '.join(_text(level) for level in value)})"
-    return "none" if value is None else str(to_json(value)) if is_finite(value) else str(value)
+    return str(value if value is None or not is_finite(value) else to_json(value))
 
 
 def _levels(value: Value) -> tuple[Number, ...]:
