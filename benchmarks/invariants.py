@@ -33,8 +33,15 @@ from dlopt.version import __version__
 
 _ROUND = 250
 """Examples of a property at a time: after each round the clock is looked at."""
-_PHASES = (Phase.generate, Phase.shrink)
-_QUIET = list(HealthCheck)
+_PROFILE = settings(
+    max_examples=_ROUND,
+    deadline=None,
+    database=None,
+    phases=(Phase.generate, Phase.shrink),
+    derandomize=False,
+    suppress_health_check=list(HealthCheck),
+)
+"""In place of that of the tests; properties that cost more take their share of it."""
 
 
 def properties(stem: str) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -46,8 +53,8 @@ def properties(stem: str) -> Iterator[tuple[str, Callable[..., Any]]]:
                 yield f"{folder}: {name.removeprefix('test_').replace('_', ' ')}", function
 
 
-def run(function: Callable[..., Any], seed: int, count: int) -> int:
-    """Run a property on so many random examples; return on how many it was decided."""
+def run(function: Callable[..., Any], seed: int) -> int:
+    """Run a property on a round of random examples; return on how many it was decided."""
     handle = function.hypothesis  # type: ignore[attr-defined]
     inner, seen = handle.inner_test, 0
 
@@ -58,16 +65,8 @@ def run(function: Callable[..., Any], seed: int, count: int) -> int:
 
     counted.__signature__ = inspect.signature(inner)  # type: ignore[attr-defined]
     handle.inner_test = counted
-    quick = settings(
-        max_examples=count,
-        deadline=None,
-        database=None,
-        phases=_PHASES,
-        derandomize=False,
-        suppress_health_check=_QUIET,
-    )
     try:
-        quick(seeded(seed)(function))()
+        seeded(seed)(function)()
     finally:
         handle.inner_test = inner
     return seen
@@ -82,7 +81,7 @@ def search(stem: str, instances: int, seconds: float, seed: int) -> tuple[dict[s
     while sum(counts.values()) < instances and time.monotonic() < stop:
         for name, function in known:
             try:
-                counts[name] += run(function, seed * 1_000_003 + number, _ROUND)
+                counts[name] += run(function, seed * 1_000_003 + number)
             except Exception:
                 return counts, f"{name}\n{traceback.format_exc()}"
             if sum(counts.values()) >= instances or time.monotonic() >= stop:
@@ -121,6 +120,8 @@ def main() -> int:
     if asked.table:
         table(asked.table)
         return 0
+    settings.register_profile("search", _PROFILE)
+    settings.load_profile("search")
     worst = 0
     for stem in asked.stems.split(","):
         begun = time.monotonic()
