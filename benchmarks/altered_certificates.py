@@ -1,11 +1,11 @@
 """Certificates of streams, altered thousands of ways: none that is accepted proves too much.
 
-    python -m benchmarks.altered_certificates [--count 6000] [--seed 0]
+    python -m benchmarks.altered_certificates [--stem admission|multistage] [--count N] [--seed 0]
 
 Half of the alterations are to the text: numbers, signs and senses changed, lines dropped, doubled
 and swapped, cuts and whole certificates of other instances. The others forge the program (a row
 or a bound made tighter, a cut that takes too much, an acceptance forced, a cost changed) and prove
-the forged program honestly, so that only `dlopt.models.admission.certified` stands in the way.
+the forged program honestly, so that only `certified` of the problem's models stands in the way.
 
 Prints how many were unreadable, had a step that does not follow (`proof`), were not the program
 of the instance (`program`), or were accepted and prove no more than is true (`true`). None may be
@@ -19,7 +19,7 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +35,10 @@ from dlopt.models.admission.certified import proven_worth
 from dlopt.models.admission.fluid import FluidModel
 from dlopt.models.admission.latency import Latency
 from dlopt.models.admission.windows import WindowCuts
+from dlopt.models.multistage import certified as around
+from dlopt.models.multistage.case import Case as AroundCase
+from dlopt.models.multistage.fluid import FluidModel as AroundFluid
+from dlopt.problems import multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 
@@ -47,13 +51,20 @@ _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 class Subject:
     """An instance, the installments of its plans, and what they are worth at the most."""
 
-    instance: Instance
+    instance: Instance | multistage.Instance
     installments: int = 1
     objective: str = "accepted"
+
+    @property
+    def around(self) -> bool:
+        """Whether there are reservations."""
+        return self.instance.problem == "multistage"
 
     @cached_property
     def result(self) -> Any:
         """The bound that is proven, with its certificate."""
+        if self.around:
+            return solve(self.instance, "bound-fluid", objective=self.objective)
         options = {"installments": self.installments}
         return solve(self.instance, "bound-window", objective=self.objective, **options)
 
@@ -78,7 +89,8 @@ class Subject:
             return "unreadable"
         if certificate.flaw() is not None:
             return "proof"
-        worth, flaw = proven_worth(self.instance, self.result, certificate)
+        judge: Callable[..., Any] = around.proven_worth if self.around else proven_worth
+        worth, flaw = judge(self.instance, self.result, certificate)
         if flaw is not None:
             return "program"
         if worth is None:
@@ -92,8 +104,17 @@ def _stream(nodes: int, tau: Any, chi: Any, *tasks: Any, **state: Any) -> Instan
     return Instance(Cluster(nodes, tau, chi), named, **state)
 
 
+def _around(nodes: int, tau: Any, chi: Any, tasks: Any, held: Any, **state: Any) -> Any:
+    named = tuple(Task(name, *task) for name, task in zip("abcdefgh", tasks, strict=False))
+    wanted = tuple(
+        multistage.Reservation(name, arrival, start, end, io_end=sent, nodes=which)
+        for name, (arrival, start, sent, end, which) in zip("rstuv", held, strict=False)
+    )
+    return multistage.Instance(Cluster(nodes, tau, chi), named, wanted, **state)
+
+
 _THIRD = Fraction(1, 3)
-SUBJECTS = (
+STREAMS = (
     Subject(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
     Subject(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
     Subject(_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))),
@@ -109,17 +130,35 @@ SUBJECTS = (
 )
 """Tight ones: what is proven is the optimum, or next to it."""
 
+AROUND = (
+    Subject(_around(1, 1, 1, [(0, 2, 4)], [(0, 1, 2, 3, 1)])),
+    Subject(_around(2, 1, 1, [(0, 3, 4), (1, 1, 2)], [(0, 1, 2, 2, 1), (0, 3, 4, 4, (0,))])),
+    Subject(_around(2, 1, 2, [(0, 2, 4), (0, 1, 4)], [(0, 2, 3, 5, (1,)), (1, 2, 2, 6, 1)])),
+    Subject(
+        _around(2, (1, 2), (3, 1), [(0, 1, 3), (0, 2, 5)], [(0, 1, 1, 4, (0,))]),
+        objective="accepted-load",
+    ),
+    Subject(_around(2, 1, 1, [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 4, 2), (0, 2, 3, 3, 1)])),
+    Subject(
+        _around(3, 1, 1, [(0, 2, 3), (0, 2, 4)], [(0, 1, 2, 3, 2), (0, 2, 2, 5, (0, 1))]),
+        objective="reject-ratio",
+    ),
+)
+"""The same around reservations."""
+
+SUBJECTS = {"admission": STREAMS, "multistage": AROUND}
+
 
 def altered_text(subject: Subject, draw: random.Random) -> str:
     """Return the certificate of a subject with one to three changes to its text."""
     lines = subject.text.splitlines()
     for _ in range(draw.choice((1, 1, 2, 3))):
-        change: Callable[[list[str], random.Random], None] = draw.choice(_CHANGES)
-        change(lines, draw)
+        change: Callable[[list[str], random.Random, Subject], None] = draw.choice(_CHANGES)
+        change(lines, draw, draw.choice(SUBJECTS[subject.instance.problem]))
     return "\n".join(lines) + "\n"
 
 
-def _number(lines: list[str], draw: random.Random) -> None:
+def _number(lines: list[str], draw: random.Random, other: Subject) -> None:
     """Change a number to another one."""
     at = draw.randrange(len(lines))
     found = list(re.finditer(r"(?<![\w.])-?\d+(?:/\d+)?(?![\w.])", lines[at]))
@@ -132,7 +171,7 @@ def _number(lines: list[str], draw: random.Random) -> None:
         lines[at] = f"{lines[at][: one.start()]}{after}{lines[at][one.end() :]}"
 
 
-def _sense(lines: list[str], draw: random.Random) -> None:
+def _sense(lines: list[str], draw: random.Random, other: Subject) -> None:
     """Turn a constraint or a step round."""
     places = [i for i, line in enumerate(lines) if re.match(r"\S+ [GL] ", line)]
     at = draw.choice(places)
@@ -140,7 +179,7 @@ def _sense(lines: list[str], draw: random.Random) -> None:
     lines[at] = f"{name} {'L' if letter == 'G' else 'G'} {rest}"
 
 
-def _drop(lines: list[str], draw: random.Random) -> None:
+def _drop(lines: list[str], draw: random.Random, other: Subject) -> None:
     """Leave a line out, and count one less where it is counted."""
     at = draw.randrange(len(lines))
     counted = re.match(r"\S+ [GL] ", lines[at])
@@ -149,7 +188,7 @@ def _drop(lines: list[str], draw: random.Random) -> None:
         _count(lines, at, -1)
 
 
-def _double(lines: list[str], draw: random.Random) -> None:
+def _double(lines: list[str], draw: random.Random, other: Subject) -> None:
     """Say a line twice, and count one more where it is counted."""
     at = draw.randrange(len(lines))
     lines.insert(at, lines[at])
@@ -157,28 +196,28 @@ def _double(lines: list[str], draw: random.Random) -> None:
         _count(lines, at, 1)
 
 
-def _swap(lines: list[str], draw: random.Random) -> None:
+def _swap(lines: list[str], draw: random.Random, other: Subject) -> None:
     """Exchange two lines."""
     one, other = draw.randrange(len(lines)), draw.randrange(len(lines))
     lines[one], lines[other] = lines[other], lines[one]
 
 
-def _exchange(lines: list[str], draw: random.Random) -> None:
+def _exchange(lines: list[str], draw: random.Random, other: Subject) -> None:
     """Give a constraint the sides and terms of another one, maybe of another instance."""
-    source = draw.choice((lines, draw.choice(SUBJECTS).text.splitlines()))
-    bodies = [line for line in source if re.match(r"(?:row|cut|z_)\S* [GL] ", line)]
-    places = [i for i, line in enumerate(lines) if re.match(r"(?:row|cut|z_)\S* [GL] ", line)]
+    source = draw.choice((lines, other.text.splitlines()))
+    bodies = [line for line in source if re.match(r"(?:row|cut|z_|q_)\S* [GL] ", line)]
+    places = [i for i, line in enumerate(lines) if re.match(r"(?:row|cut|z_|q_)\S* [GL] ", line)]
     if places and bodies:
         at = draw.choice(places)
         lines[at] = f"{lines[at].split(' ', 1)[0]} {draw.choice(bodies).split(' ', 1)[1]}"
 
 
-def _another(lines: list[str], draw: random.Random) -> None:
+def _another(lines: list[str], draw: random.Random, other: Subject) -> None:
     """Take the certificate of another instance."""
-    lines[:] = draw.choice(SUBJECTS).text.splitlines()
+    lines[:] = other.text.splitlines()
 
 
-def _chunks(lines: list[str], draw: random.Random) -> None:
+def _chunks(lines: list[str], draw: random.Random, other: Subject) -> None:
     """Say another number of chunks."""
     lines[:] = [
         f"% chunks: {draw.choice(('1', '2', '3', 'any', '0'))}" if "% chunks" in line else line
@@ -206,12 +245,15 @@ _CHANGES = (
 
 def forged(subject: Subject, draw: random.Random) -> str:
     """Return the honest proof of a program that is not the instance's."""
+    if subject.around:
+        return _forged_around(subject, draw)
     case = Case.of(subject.instance, subject.objective)
     model = FluidModel(case)
     program = model.maximise_weight()
     cuts = list(_cuts(subject, model, draw)) if draw.random() < 0.7 else []
     if not cuts or draw.random() < 0.2:
-        program = draw.choice((_tighter_row, _tighter_column, _other_cost))(program, model, draw)
+        forge = draw.choice((_tighter_row, _tighter_column, _other_cost))
+        program = forge(program, model.accepted, draw)
     whole = replace(
         program,
         rows=(*program.rows, *(terms for terms, _ in cuts)),
@@ -225,6 +267,21 @@ def forged(subject: Subject, draw: random.Random) -> str:
     ]
     certificate = search.certificate(found.bound, model.names(), remarks)
     return vipr.to_text(replace(certificate, cuts=len(cuts)))
+
+
+def _forged_around(subject: Subject, draw: random.Random) -> str:
+    """Return the same around reservations, where there are no cuts."""
+    case = AroundCase.of(subject.instance, subject.objective)  # type: ignore[arg-type]
+    model = AroundFluid(case)
+    binaries = [*model.accepted, *model.taken]
+    program = model.maximise_weight()
+    for _ in range(draw.choice((1, 1, 2))):
+        forge = draw.choice((_tighter_row, _tighter_column, _other_cost))
+        program = forge(program, binaries, draw)
+    search = BranchAndBound(program, binaries, case.step)
+    found = search.minimum(None, _SUBPROBLEMS)
+    remarks = [f"granted: {case.stream.granted}", "chunks: any"]
+    return vipr.to_text(search.certificate(found.bound, model.names(), remarks))
 
 
 def _cuts(subject: Subject, model: FluidModel, draw: random.Random) -> Any:
@@ -260,7 +317,9 @@ def _cuts(subject: Subject, model: FluidModel, draw: random.Random) -> Any:
         yield tuple(terms), constant
 
 
-def _tighter_row(program: LinearProgram, model: FluidModel, draw: random.Random) -> LinearProgram:
+def _tighter_row(
+    program: LinearProgram, binaries: Sequence[int], draw: random.Random
+) -> LinearProgram:
     """Let a row have less."""
     row = draw.randrange(len(program.rows))
     low, high = program.row_bounds[row]
@@ -271,10 +330,10 @@ def _tighter_row(program: LinearProgram, model: FluidModel, draw: random.Random)
 
 
 def _tighter_column(
-    program: LinearProgram, model: FluidModel, draw: random.Random
+    program: LinearProgram, binaries: Sequence[int], draw: random.Random
 ) -> LinearProgram:
     """Let a column be less, or force it to be more."""
-    column = draw.choice((draw.randrange(program.columns), draw.choice(model.accepted)))
+    column = draw.choice((draw.randrange(program.columns), draw.choice(binaries)))
     low, high = program.column_bounds[column]
     assert low is not None
     assert high is not None
@@ -283,17 +342,19 @@ def _tighter_column(
     return replace(program, column_bounds=bounds)
 
 
-def _other_cost(program: LinearProgram, model: FluidModel, draw: random.Random) -> LinearProgram:
+def _other_cost(
+    program: LinearProgram, binaries: Sequence[int], draw: random.Random
+) -> LinearProgram:
     """Count a task for less than it is worth."""
-    column = draw.choice(model.accepted)
+    column = draw.choice(binaries)
     costs = list(program.costs)
     costs[column] *= draw.choice(_FACTORS)
     return replace(program, costs=tuple(costs))
 
 
-def one(draw: random.Random) -> tuple[str, str]:
+def one(draw: random.Random, stem: str = "admission") -> tuple[str, str]:
     """Alter one certificate; return how, and what becomes of it."""
-    subject = draw.choice(SUBJECTS)
+    subject = draw.choice(SUBJECTS[stem])
     if draw.random() < 0.5:
         text = altered_text(subject, draw)
         return "text" if text != subject.text else "same", subject.outcome(text)
@@ -303,12 +364,13 @@ def one(draw: random.Random) -> tuple[str, str]:
 def main() -> int:
     """Alter certificates; print the counts; 1 if one proves what is false."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--stem", choices=sorted(SUBJECTS), default="admission")
     parser.add_argument("--count", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     draw, counts = random.Random(given.seed), Counter[tuple[str, str]]()
     for _ in range(given.count):
-        counts[one(draw)] += 1
+        counts[one(draw, given.stem)] += 1
     for (how, outcome), count in sorted(counts.items()):
         print(f"{how:8} {outcome:12} {count:6}")
     return int(any(outcome == "false" for _, outcome in counts))
