@@ -186,3 +186,27 @@ def _turned(instance):
     )
     tasks = (replace(task, id=f"{task.id}y") for task in instance.tasks)
     return replace(instance, tasks=tuple(tasks), reservations=tuple(wanted))
+
+
+@share(1 / 6)
+@given(mixed(most=1, tasks=2, wanted=1))
+def test_two_chunks_on_one_node_are_brute_force(instance):
+    agree_on_two_chunks(instance)
+
+
+@share(1 / 10)
+@given(mixed(most=2, tasks=1, wanted=1, identical=False))
+def test_two_chunks_on_two_nodes_that_differ_are_brute_force(instance):
+    agree_on_two_chunks(instance)
+
+
+def agree_on_two_chunks(instance):
+    """Hold the program for two chunks a node and gap, and the flows, against brute force."""
+    most = oracle.most(instance, installments=2)
+    found, fluid = exact_plan(instance, limits=LONG, installments=2), bound_fluid(instance)
+    if most is None:
+        assert (found.status, found.solution) == (Status.INFEASIBLE, None)
+        return
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, most, most)
+    assert violations(instance, found.solution) == ()
+    assert fluid.bound >= most >= oracle.most(instance)
