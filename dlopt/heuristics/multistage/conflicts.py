@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dlopt.arithmetic import shown, simplest
@@ -49,3 +50,27 @@ def _holders(
     for planned in sent:
         for piece in planned.pieces:
             yield f"task {planned.task.id}", piece.start, piece.sent, piece.end, (piece.node,)
+
+
+def conflict_of_promises(promised: Iterable[Reservation], cast: Callable[[Any], Any]) -> str | None:
+    """Return why reservations that were promised exclude each other, None if they do not.
+
+    Parameters
+    ----------
+    promised : iterable of Reservation
+        With the nodes that they were given. What lies before now counts, too.
+    cast : callable
+        Turns a number into one that can be compared with the others.
+    """
+    windows: dict[str, list[tuple[Any, Any, str]]] = defaultdict(list)
+    for one in promised:
+        windows["the channel"].append((cast(one.start), cast(one.channel_end), one.id))
+        for node in one.nodes if isinstance(one.nodes, tuple) else ():
+            windows[f"node {node}"].append((cast(one.start), cast(one.end), one.id))
+    for resource, held in windows.items():
+        last: tuple[Any, str] | None = None
+        for start, end, name in sorted(window for window in held if window[0] < window[1]):
+            if last is not None and start < last[0]:
+                return f"promised reservations {last[1]} and {name} want {resource} at one time"
+            last = (end, name) if last is None or end > last[0] else last
+    return None

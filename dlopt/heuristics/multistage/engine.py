@@ -11,7 +11,7 @@ from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.admission.orders import Waiting
 from dlopt.heuristics.multistage.blocks import Wish
-from dlopt.heuristics.multistage.conflicts import conflict
+from dlopt.heuristics.multistage.conflicts import conflict, conflict_of_promises
 from dlopt.heuristics.multistage.cores import core_of, misfit, parse
 from dlopt.heuristics.multistage.queue import Denied
 from dlopt.problems.cluster import Cluster
@@ -138,6 +138,10 @@ class MultiStage:
         for one in instance.reservations:
             if one.id in instance.promised:
                 engine._reserve(one, min(engine._cast(one.arrival), engine.now), promised=True)
+        kept = [one for one in instance.reservations if one.id in instance.promised]
+        clash = conflict_of_promises(kept, engine._cast)
+        if clash is not None:
+            raise PromiseError(clash)
         stream = instance.stream
         remaining = {} if stream is None else stream.remaining
         waiting = []

@@ -215,3 +215,32 @@ def test_a_promise_that_is_over_is_in_nobodys_way():
     assert [grant.accepted for grant in result.solution.grants] == [True, True]
     assert result.value == 3
     assert dlopt.solve(instance, "exact").value == 3
+
+
+def test_promises_of_the_past_that_exclude_each_other_are_found() -> None:
+    """Each was over before now, and yet no plan can have kept both."""
+    windows = {"r": (0, 2, 0, (0,)), "s": (1, 3, 1, (0,)), "t": (2, 4, 2, (0,))}
+
+    def plan_of(*names: str) -> Status:
+        wanted = tuple(
+            Reservation(name, 0, start, end, io_end=io, nodes=nodes)
+            for name, (start, end, io, nodes) in windows.items()
+            if name in names
+        )
+        instance = Instance(Cluster(2, 1, 1), (Task("a", 5, 1, 9),), wanted, now=5)
+        found = dlopt.solve(instance, "multi-stage")
+        if found.status is Status.UNKNOWN:
+            assert "promised reservations" in str(found.reason)
+            assert dlopt.solve(instance, "exact").status is Status.INFEASIBLE
+        return found.status
+
+    assert plan_of("r", "t") is Status.FEASIBLE
+    assert plan_of("r", "s") is Status.UNKNOWN
+    windows["s"] = (1, 3, 2, (1,))  # other nodes, the channel at one time
+    windows["r"] = (0, 2, 2, (0,))
+    assert plan_of("r", "s") is Status.UNKNOWN
+    windows["r"] = (0, 2, 1, (0,))
+    assert plan_of("r", "s") is Status.FEASIBLE
+    windows["s"] = (0, 1, 0, (0,))  # within the window of another, which goes on
+    windows["r"], windows["t"] = (0, 4, 0, (0,)), (2, 3, 2, (0,))
+    assert plan_of("r", "s") is Status.UNKNOWN
