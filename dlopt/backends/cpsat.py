@@ -45,6 +45,13 @@ OR-Tools changes.
 _EXACT_FLOATS = 2**53
 """Up to here every integer is a float."""
 
+_WIDE, _HALVINGS = 2**20, 100
+"""An objective with a variable this wide is searched by halving its range, for so many conflicts.
+
+Without it one thread may improve the objective by one at a time: of seven variables, one with
+36,000,000,033 values, it found 28,000 solutions a second and no end (`tests/backends`).
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -136,6 +143,8 @@ def optimise(
         parameters.max_number_of_conflicts = limits.work
     if effort is not None:
         parameters.max_deterministic_time = effort
+    if model.has_objective() and _has_wide_objective(model):
+        parameters.binary_search_num_conflicts = _HALVINGS
     statuses = {
         cp_model.OPTIMAL: Status.OPTIMAL,
         cp_model.FEASIBLE: Status.FEASIBLE,
@@ -156,6 +165,15 @@ def optimise(
     if status is Status.OPTIMAL and value != bound:
         status = Status.FEASIBLE  # within a gap
     return Outcome(status, value, bound, solver.value, version)
+
+
+def _has_wide_objective(model: Any) -> bool:
+    """Tell whether a variable of an objective of several has many values."""
+    indices = model.proto.objective.vars
+    if len(indices) < 2:
+        return False
+    domains = (model.proto.variables[index].domain for index in indices)
+    return any(max(domain) - min(domain) >= _WIDE for domain in domains)  # [-1] is not the last
 
 
 def _objective(model: Any, response: Any) -> tuple[int, int]:

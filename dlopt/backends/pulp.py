@@ -123,6 +123,8 @@ def linear(terms: Iterable[Term]) -> pulp.LpAffineExpression:
     return pulp.LpAffineExpression(coefficients, constant=0)
 
 
+_LARGEST = 1e15
+"""HiGHS refuses a row with a larger coefficient, and says so to its caller only."""
 _TIGHTER = 1e-7
 """Tolerance of the last attempt, which keeps clear of the usual 1e-6."""
 
@@ -151,10 +153,14 @@ def _highs(
     )
     if not command.available():
         raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
-    # PuLP has no word for a node limit; HiGHS says it below.
-    with contextlib.suppress(KeyError), solver_output_to_stderr():
+    # PuLP has no word for a node limit; HiGHS says it below. Nor has it one for a row that HiGHS
+    # refuses, and then reads beyond the last.
+    with contextlib.suppress(KeyError, IndexError), solver_output_to_stderr():
         _run(problem, command)
     model = problem.solverModel
+    refused = problem.numConstraints() - model.getNumRow()
+    if refused:
+        raise SolverError(f"HiGHS refuses {refused} row(s), whose coefficients reach {_LARGEST:g}")
     said, info = model.getModelStatus(), model.getInfo()
     known = highspy.HighsModelStatus
     statuses = {

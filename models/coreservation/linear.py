@@ -27,6 +27,9 @@ _CARE = Fraction(1, 10**6)
 class LinearModel:
     """Accept wishes, choose a machine and a piece for each job, and a share on the piece.
 
+    A share is told as the part of its piece that it rises, from 0 to 1: in units of the machines a
+    short and steep piece would have coefficients that solvers refuse.
+
     Parameters
     ----------
     case : Case
@@ -57,10 +60,9 @@ class LinearModel:
                 on[j] = {q: self._binary(f"y{i}_{j}_{q}") for q in range(len(job.pieces))}
                 rises[j] = {}
                 for q, piece in enumerate(job.pieces):
-                    length = Fraction(piece.high - piece.low, self.unit)
-                    if length:
-                        rises[j][q] = self.problem.add_variable(f"r{i}_{j}_{q}", 0, length)
-                        self._at_most([(1, rises[j][q]), (-length, on[j][q])], 0)
+                    if piece.high > piece.low:
+                        rises[j][q] = self.problem.add_variable(f"r{i}_{j}_{q}", 0, 1)
+                        self._at_most([(1, rises[j][q]), (-1, on[j][q])], 0)
             self.on.append(on)
             self.rises.append(rises)
             chosen = [(1, one) for own in on.values() for one in own.values()]
@@ -81,7 +83,8 @@ class LinearModel:
             pieces = self.case.jobs[i].pieces
             for q, one in self.on[i][j].items():
                 terms.append((Fraction(pieces[q].low, self.unit), one))
-            terms += [(1, rise) for rise in self.rises[i][j].values()]
+            for q, rise in self.rises[i][j].items():
+                terms.append((Fraction(pieces[q].high - pieces[q].low, self.unit), rise))
         return terms
 
     def order_machines(self) -> None:
@@ -117,7 +120,8 @@ class LinearModel:
                 for j in job.machines:
                     terms.append((flat, self.on[i][j][q]))
                     if q in self.rises[i][j]:
-                        terms.append((steep * self.unit, self.rises[i][j][q]))
+                        gain = steep * (piece.high - piece.low)
+                        terms.append((gain, self.rises[i][j][q]))
         return terms
 
     def require(self, level: str, least: Fraction) -> None:
@@ -164,7 +168,8 @@ class LinearModel:
             rise = self.rises[i][j].get(q)
             share = job.pieces[q].low
             if rise is not None and not least:
-                share += floor(self.unit * exact(outcome[rise]) + _CARE)
+                length = job.pieces[q].high - share
+                share += floor(length * exact(outcome[rise]) + _CARE)
             found[i] = j, min(share, job.pieces[q].high)
         return found
 

@@ -220,3 +220,29 @@ def test_a_missing_package_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "ortools.sat.python", None)
     with pytest.raises(SolverError, match="OR-Tools is missing"):
         cpsat.new_model()
+
+
+def improving_by_one():
+    """Return a model of which one thread found one better solution after the other, by one each."""
+    model = cpsat.new_model()
+    taken, steep = model.new_bool_var("taken"), model.new_int_var(0, 36 * 10**9 + 33, "steep")
+    small = [model.new_bool_var(f"small{i}") for i in range(3)]
+    model.add(steep <= (36 * 10**9 + 33) * taken)
+    model.add_at_most_one(small)
+    asked = 10**9 * (6 * small[0] + 8 * small[1] + 12 * small[2])
+    model.add(18 * 10**9 * taken + steep + asked <= 54 * 10**9 + 33)
+    model.add(4 * taken >= 4)
+    worth = 10**9 * (24 * small[0] + 48 * small[1] + 72 * small[2])
+    model.maximize(18 * 10**9 * taken + steep + worth)
+    return model
+
+
+def test_a_wide_objective_is_not_improved_one_by_one():
+    found = cpsat.optimise(improving_by_one(), Limits(time_s=30))
+    assert found.status is Status.OPTIMAL and found.value == 114 * 10**9 + 33
+
+
+def test_the_setting_for_wide_objectives_is_still_needed(monkeypatch):
+    monkeypatch.setattr(cpsat, "_WIDE", 2**62)
+    found = cpsat.optimise(improving_by_one(), Limits(), effort=0.001)
+    assert found.status is Status.FEASIBLE, "CP-SAT ends by itself: the setting can go"

@@ -285,3 +285,20 @@ def test_a_hint_beyond_the_default_tolerance_is_no_plan() -> None:
     limits = Limits(time_s=1e-9)
     found = api.solve(instance, "exact-per-batch", objective="rejections", hint=hint, limits=limits)
     assert api.check(instance, found.solution) == ()
+
+
+@pytest.mark.parametrize("method", ["exact", "milp"])
+def test_a_steep_piece_is_no_coefficient_that_solvers_refuse(method) -> None:
+    third, hard = F(1, 3), Part(F(1))
+    points = ((0, 0), (third, third), (0.6666666666666666, third), (2 * third, 1), (1, 1))
+    soft = Part(F(1), F(1, 4), points)
+    requests = (
+        Request("first", 0, 0, 1, 1, (hard,)),
+        Request("second", 0, 0, 1, 1, (hard,)),
+        Request("third", 0, 0, 1, 1, (hard, soft)),
+    )
+    machine = Machine("m", ((0, F(4000000003, 2 * 10**9)),))
+    instance = Instance((machine,), requests)
+    found = api.solve(instance, method, objective="benefit-then-rejections")
+    assert not api.check(instance, found)
+    assert found.value == (pytest.approx(2 / 3), 1) and found.value[0] <= found.bound[0] < 0.75
