@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -246,7 +247,7 @@ def test_that_promises_cannot_be_kept_is_proven_of_them_alone(tmp_path):
     assert "z_0" in names and "z_1" not in names and "q_1" not in names
 
 
-@pytest.mark.parametrize("wrong", ["twice", "missing", "turned", "short"])
+@pytest.mark.parametrize("wrong", ["twice", "missing", "turned", "folded", "late", "early"])
 def test_a_division_that_is_none_is_told(wrong, monkeypatch):
     made = fluid.FluidModel
 
@@ -260,8 +261,13 @@ def test_a_division_that_is_none_is_told(wrong, monkeypatch):
                 self.kinds = [Kind(one.tau, one.chi, one.nodes[1:]), *self.kinds[1:]]
             elif wrong == "turned":
                 self.instants = self.instants[::-1]
-            else:
+            elif wrong == "folded":
+                first, *middle, last = self.instants
+                self.instants = [first, *middle, middle[0], last]
+            elif wrong == "late":
                 self.instants = self.instants[1:]
+            else:
+                self.instants = self.instants[:2]
 
     monkeypatch.setattr(certified, "FluidModel", Divided)
     assert "not divided" in flaw(CERTIFICATE)
@@ -286,3 +292,84 @@ def test_a_task_that_no_node_can_do_and_a_reservation_that_cannot_be_had():
     result = bound_fluid(busy)
     certificate = vipr.parse(vipr.to_text(result.certificate))
     assert proven_worth(busy, result, certificate) == (1, None)
+
+
+def merged(instance, monkeypatch):
+    """Return a certificate where few intervals and few kinds of nodes are kept apart."""
+    monkeypatch.setattr(fluid, "MOST_CELLS", 1)
+    monkeypatch.setattr(fluid, "MOST_KINDS", 1)
+    result = bound_fluid(instance)
+    return result, vipr.parse(vipr.to_text(result.certificate))
+
+
+@pytest.mark.parametrize(("tau", "chi"), [((1, 2), 1), (1, (1, 2))])
+def test_merged_nodes_count_as_the_fastest(tau, chi, monkeypatch):
+    cluster = dlopt.problems.cluster.Cluster(2, tau, chi)
+    instance = replace(INSTANCE, cluster=cluster, tasks=_longer(INSTANCE.tasks))
+    result, certificate = merged(instance, monkeypatch)
+    assert proven_worth(instance, result, certificate) == (result.bound, None)
+    fastest = replace(instance, cluster=replace(cluster, tau=1, chi=1))
+    assert flaw(certificate, fastest, result) is None
+    slowest = replace(instance, cluster=replace(cluster, tau=2 if chi == 1 else 1, chi=2))
+    assert flaw(certificate, slowest, result) is not None
+
+
+def test_a_reservation_holds_its_part_of_a_merged_interval(monkeypatch):
+    one = around(2, 1, 1, *TASKS, held=((0, 1, 2, 4, (1,)), (0, 5, 5, 7, (0,)), (0, 8, 8, 9, (0,))))
+    result, certificate = merged(one, monkeypatch)
+    assert proven_worth(one, result, certificate) == (result.bound, None)
+
+
+def test_a_reservation_that_has_begun_holds_what_is_left_of_it():
+    begun = around(2, 1, 1, *TASKS, held=((0, 1, 2, 9, (0,)), (0, 1, 1, 4, (1,))), now=3)
+    begun = replace(begun, tasks=_longer(begun.tasks))
+    result = bound_fluid(begun)
+    certificate = vipr.parse(vipr.to_text(result.certificate))
+    assert proven_worth(begun, result, certificate) == (result.bound, None)
+    first, hours = certificate.names.index("q_0"), fluid.FluidModel(Case.of(begun)).instants
+    past = {Fraction(end - start) for start, end in pairwise(hours) if end <= 0}
+    assert past
+    for time in past:  # nothing is free before now, and no reservation is in the way there
+        forged = vipr.Constraint({first: time}, -1, Fraction(0))
+        more = replace(certificate, constraints=(*certificate.constraints, ("forged", forged)))
+        assert flaw(more, begun, result) == "forged is no constraint of the instance"
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        ((0, 1, 2, 4, (0,)), (0, 2, 3, 6, (1,))),  # the I/O of one ends as the other's begins
+        ((0, 1, 1, 4, (0,)), (0, 4, 4, 6, (0,))),  # on one node, one after the other
+        ((0, 1, 1, 4, 1), (0, 2, 2, 6, 1)),  # at one time, but there are two nodes
+    ],
+)
+def test_reservations_that_only_touch_do_not_exclude_each_other(held):
+    apart = around(2, 1, 1, *TASKS, held=held)
+    result = bound_fluid(apart)
+    certificate = vipr.parse(vipr.to_text(result.certificate))
+    assert flaw(certificate, apart, result) is None
+    first = certificate.names.index("q_0")
+    forged = vipr.Constraint({first: Fraction(1), first + 1: Fraction(1)}, -1, Fraction(1))
+    more = replace(certificate, constraints=(*certificate.constraints, ("forged", forged)))
+    assert flaw(more, apart, result) == "forged is no constraint of the instance"
+
+
+def test_a_window_that_is_full_has_no_room_to_spare():
+    """The right side of a node's row is what is free of it: not a unit more, or less."""
+    for name, one in CERTIFICATE.constraints:
+        if len(one.terms) > 1 and one.side > 1:
+            for off in (-1, 1):
+                wrong = replace(one, side=one.side + off)
+                stated = dict(CERTIFICATE.constraints) | {name: wrong}
+                changed = replace(CERTIFICATE, constraints=tuple(stated.items()))
+                assert flaw(changed) == f"{name} is no constraint of the instance"
+
+
+def test_a_task_of_which_nothing_remains_counts():
+    done = around(2, 1, 1, *TASKS, held=((1, 30, 30, 40, (1,)),), now=1)
+    first, second = _longer(done.tasks)
+    done = replace(done, tasks=(replace(first, remaining=0), second))
+    result = bound_fluid(done)
+    certificate = vipr.parse(vipr.to_text(result.certificate))
+    assert proven_worth(done, result, certificate) == (result.bound, None)
+    assert "z_0" not in certificate.names and result.bound == 3
