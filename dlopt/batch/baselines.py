@@ -23,13 +23,15 @@ COLUMNS = (
     "optimum",
     "value",
     "bound",
+    "proof",
     "method",
     "solver",
     "solver_version",
     "dlopt",
 )
 """`optimum` is empty where none is proven; then `value` is the best plan known and `bound` what
-none is better than. Levels of lexicographic objectives are separated by a space."""
+none is better than; `proof` says on whose word that stands, as in `Result.proof`. Levels of
+lexicographic objectives are separated by a space."""
 
 
 def baselines(rows: Iterable[Row]) -> list[dict[str, str]]:
@@ -98,6 +100,7 @@ def _line(row: Row) -> dict[str, str]:
         "optimum": _text(row.value) if proven else "",
         "value": _text(row.value),
         "bound": _text(row.bound),
+        "proof": row.proof or "",
         "method": row.key.method,
         "solver": row.solver or "",
         "solver_version": row.solver_version or "",

@@ -17,6 +17,7 @@ A chunk that takes no time to send (``tau = theta_cm = 0``) waits for its node o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -26,7 +27,7 @@ import pulp
 
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import DEFAULT, Term, linear, optimise
-from dlopt.models.admission.case import Case
+from dlopt.models.admission.case import Case, Job
 from dlopt.problems.admission import Chunk, Decision, Solution
 from dlopt.result import Limits
 
@@ -114,14 +115,38 @@ class SequenceModel:
         if not outcome.assignment:
             return None
         loads = [max(exact(outcome[variable]), Fraction(0)) for variable in self.load]
-        sums = dict.fromkeys((part.job for part in self.parts), Fraction(0))
-        for part, load in zip(self.parts, loads, strict=True):
-            sums[part.job] += load
-        whole = tuple(
-            load * self.case.jobs[part.job].load / sums[part.job]
-            for part, load in zip(self.parts, loads, strict=True)
-        )
+        whole = completed([part.job for part in self.parts], loads, self.case.jobs)
         return Loaded(exact(outcome[self.lateness]), whole)
+
+
+def completed(
+    owners: Sequence[int], loads: Sequence[Fraction], jobs: Sequence[Job]
+) -> tuple[Fraction, ...]:
+    """Return loads of chunks that add up to those of their jobs, in the proportions given.
+
+    Equal ones where a solver in floats finds none: a job may be too small for it to see.
+
+    Parameters
+    ----------
+    owners : sequence of int
+        The job of each chunk.
+    loads : sequence of Fraction
+    jobs : sequence of Job
+
+    Examples
+    --------
+    >>> jobs = [Job(k, Fraction(0), Fraction(9), Fraction(6), Fraction(1), False) for k in (0, 1)]
+    >>> [str(load) for load in completed([0, 1, 0, 1], [Fraction(n) for n in (1, 0, 2, 0)], jobs)]
+    ['2', '3', '4', '3']
+    """
+    sums = dict.fromkeys(owners, Fraction(0))
+    for job, load in zip(owners, loads, strict=True):
+        sums[job] += load
+    counts = Counter(owners)
+    return tuple(
+        jobs[job].load * (load / sums[job] if sums[job] else Fraction(1, counts[job]))
+        for job, load in zip(owners, loads, strict=True)
+    )
 
 
 def plan_of(

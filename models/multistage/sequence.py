@@ -27,7 +27,7 @@ import pulp
 
 from dlopt.arithmetic import SOLVER, Number, exact
 from dlopt.backends.pulp import DEFAULT, Term, linear, optimise
-from dlopt.models.admission.sequence import takes_port
+from dlopt.models.admission.sequence import completed, takes_port
 from dlopt.models.multistage.case import Case
 from dlopt.problems.multistage import Chunk, Decision, Grant, Solution, violations
 from dlopt.result import Limits
@@ -169,13 +169,7 @@ class SequenceModel:
         if not outcome.assignment:
             return None
         loads = [max(exact(outcome[variable]), Fraction(0)) for variable in self.load]
-        sums = dict.fromkeys((part.job for part in self.parts), Fraction(0))
-        for part, load in zip(self.parts, loads, strict=True):
-            sums[part.job] += load
-        whole = tuple(
-            load * self.case.jobs[part.job].load / sums[part.job]
-            for part, load in zip(self.parts, loads, strict=True)
-        )
+        whole = completed([part.job for part in self.parts], loads, self.case.jobs)
         return Loaded(exact(outcome[self.lateness]), whole)
 
     def _after(self, p: int, q: int, setup: Fraction, unit: Fraction) -> None:
