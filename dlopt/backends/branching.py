@@ -14,8 +14,8 @@ from fractions import Fraction
 from math import ceil, inf
 
 from dlopt.backends.highs import LinearSolver, Relaxed
-from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.safe import NO_MULTIPLIERS, Multipliers, Row, SafeProgram
+from dlopt.backends.linear_program import LinearProgram, Row
+from dlopt.backends.safe import NO_MULTIPLIERS, Multipliers, SafeProgram
 from dlopt.certificates import BoundCertificate, Leaf
 from dlopt.result import Status
 

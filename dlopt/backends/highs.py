@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from math import inf, ldexp
 from typing import Any
 
-from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.safe import Row
+from dlopt.backends.linear_program import LinearProgram, Row
+from dlopt.backends.scales import Scales, in_units, is_readable, scales, with_row
 from dlopt.errors import SolverError
 from dlopt.result import Limits, Status
 
@@ -82,6 +82,7 @@ class LinearSolver:
             options |= {"solver": "ipm", "run_crossover": "off"}
         for name, value in options.items():
             self.model.setOptionValue(name, value)
+        self.units = self._units_of(program)
         self.model.passModel(self._arrays(program))
         self.version = str(self.model.version())
         self.solves = 0
@@ -98,10 +99,11 @@ class LinearSolver:
             said = self.model.getModelStatus()
             if said == kinds.kOptimal:
                 found = self.model.getSolution()
-                return Relaxed(Status.OPTIMAL, found.col_value, found.row_dual)
+                point, multipliers = self._back(found.col_value, found.row_dual)
+                return Relaxed(Status.OPTIMAL, point, multipliers)
         if said == kinds.kInfeasible:
             _, there, ray = self.model.getDualRay()
-            return Relaxed(Status.INFEASIBLE, (), ray.tolist() if there else ())
+            return Relaxed(Status.INFEASIBLE, (), self._back((), ray.tolist() if there else ())[1])
         return Relaxed(Status.LIMIT)
 
     def solve_integral(
@@ -133,15 +135,21 @@ class LinearSolver:
         self.model.run()
         bound = float(self.model.getInfo().mip_dual_bound)
         done = self.model.getModelStatus() == kinds.kOptimal
-        point = self.model.getSolution().col_value if done else ()
-        return (bound if abs(bound) < inf else None), point
+        point = self._back(self.model.getSolution().col_value, ())[0] if done else ()
+        known = abs(bound) < inf and (self.units is None or self.units.complete)
+        return (bound if known else None), point
 
     def set_bounds(self, column: int, lower: float, upper: float) -> None:
         """Change the bounds of a variable."""
-        self.model.changeColBounds(column, lower, upper)
+        power = 0 if self.units is None else -self.units.columns[column]
+        self.model.changeColBounds(column, ldexp(lower, power), ldexp(upper, power))
 
     def set_upper(self, columns: Sequence[int], upper: float) -> None:
         """Change the upper bounds of some variables, whose lower ones are 0."""
+        if self.units is not None:
+            for column in columns:
+                self.set_bounds(column, 0.0, upper)
+            return
         np, count = self.numpy, len(columns)
         places = np.asarray(columns, np.int32)
         self.model.changeColsBounds(count, places, np.zeros(count), np.full(count, upper))
@@ -149,6 +157,8 @@ class LinearSolver:
     def add(self, row: Row) -> None:
         """Add a constraint."""
         terms, lower, upper = row
+        if self.units is not None:
+            self.units, (terms, lower, upper) = with_row(self.units, row)
         self.model.addRow(
             -inf if lower is None else float(lower),
             inf if upper is None else float(upper),
@@ -162,8 +172,31 @@ class LinearSolver:
             left = max(self.stop - time.monotonic(), 0.0)
             self.model.setOptionValue("time_limit", self.model.getRunTime() + left)
 
+    def _units_of(self, program: LinearProgram) -> Scales | None:
+        pairs = (*program.row_bounds, *program.column_bounds)
+        coefficients = (a for terms in program.rows for _, a in terms)
+        if is_readable(coefficients, (end for pair in pairs for end in pair)):
+            return None
+        # Which columns are to be integral is not known yet: binaries are among those up to 1.
+        unit = Fraction(0), Fraction(1)
+        kept = {j for j, ends in enumerate(program.column_bounds) if ends == unit}
+        return scales(program, kept)
+
+    def _back(
+        self, point: Sequence[float], multipliers: Sequence[float]
+    ) -> tuple[Sequence[float], Sequence[float]]:
+        """Return a point and multipliers of the program as it was given."""
+        if self.units is None:
+            return point, multipliers
+        return (
+            [ldexp(x, power) for x, power in zip(point, self.units.columns, strict=False)],
+            [ldexp(y, power) for y, power in zip(multipliers, self.units.rows, strict=False)],
+        )
+
     def _arrays(self, program: LinearProgram) -> Any:
         np = self.numpy
+        if self.units is not None:
+            program = in_units(program, self.units)
 
         def sides(bounds: Sequence[tuple[Fraction | None, Fraction | None]]) -> tuple[Any, Any]:
             lower = [-inf if low is None else float(low) for low, _ in bounds]

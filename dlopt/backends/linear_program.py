@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
 from math import lcm
+from typing import TypeAlias
 
 Bounds = tuple[tuple[Fraction | None, Fraction | None], ...]
+Row: TypeAlias = tuple[tuple[tuple[int, Fraction], ...], Fraction | None, Fraction | None]
+"""Coefficients by column, lower bound and upper bound of a constraint."""
 
 
 class BasisStatus(IntEnum):

@@ -11,6 +11,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import ldexp
 from typing import Any, TypeAlias
 
 import pulp
@@ -18,6 +19,7 @@ import pulp
 from dlopt.arithmetic import Number
 from dlopt.backends import rational
 from dlopt.backends.output import solver_output_to_stderr
+from dlopt.backends.scales import Scales, in_units, is_readable, scales
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.result import Limits, Status
 
@@ -153,12 +155,13 @@ def _highs(
     )
     if not command.available():
         raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
+    asked, units = _in_units(problem)
     # PuLP has no word for a node limit; HiGHS says it below. Nor has it one for a row that HiGHS
     # refuses, and then reads beyond the last.
     with contextlib.suppress(KeyError, IndexError), solver_output_to_stderr():
-        _run(problem, command)
-    model = problem.solverModel
-    refused = problem.numConstraints() - model.getNumRow()
+        _run(asked, command)
+    model = problem.solverModel = asked.solverModel
+    refused = asked.numConstraints() - model.getNumRow()
     if refused:
         raise SolverError(f"HiGHS refuses {refused} row(s), whose coefficients reach {_LARGEST:g}")
     said, info = model.getModelStatus(), model.getInfo()
@@ -175,9 +178,9 @@ def _highs(
         # Its branch and bound loses its way now and then; from another seed it does not. Or it
         # calls its own optimum an error, which is beyond the tolerance by a rounding error.
         return _highs(problem, limits, seed + 1, exact, attempts - 1)
-    if said not in statuses:
+    if said not in statuses and units is None:
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(said)!r}")
-    status = statuses[said]
+    status = statuses.get(said, Status.LIMIT)
     version = str(model.version())
     mixed = bool(problem.isMIP())
     has_plan = info.primal_solution_status == 2  # kSolutionStatusFeasible
@@ -195,8 +198,41 @@ def _highs(
     values = {}
     if has_plan:
         names = [variable.name for variable in problem.variables()]
-        values = dict(zip(names, model.getSolution().col_value, strict=True))
+        point = model.getSolution().col_value
+        if units is not None:
+            point = [ldexp(x, power) for x, power in zip(point, units.columns, strict=True)]
+        values = dict(zip(names, point, strict=True))
+    if units is not None and not units.complete:  # what it claims is about another program
+        status, bound = (Status.FEASIBLE if has_plan else Status.LIMIT), None
     return Outcome(status, value, bound, values, False, DEFAULT, version)
+
+
+def _in_units(problem: pulp.LpProblem) -> tuple[pulp.LpProblem, Scales | None]:
+    """Return a problem in units that HiGHS can read, itself if it can be read as it stands."""
+    rows, variables = problem.constraints(), problem.variables()
+    ends = [end for one in variables for end in (one.lowBound, one.upBound)]
+    ends += [row.constant for row in rows]
+    if is_readable((a for row in rows for a in row.values()), ends) or not problem.objective:
+        return problem, None
+    program = rational.from_pulp(problem)
+    units = scales(program, {j for j, one in enumerate(variables) if one.cat == pulp.LpInteger})
+    program = in_units(program, units)
+    twin = pulp.LpProblem(problem.name, problem.sense)
+    own = [
+        twin.add_variable(one.name, low, high, one.cat)
+        for one, (low, high) in zip(variables, program.column_bounds, strict=True)
+    ]
+    prices = zip(program.costs, own, strict=True)
+    twin.setObjective(linear((program.sense * cost, one) for cost, one in prices))
+    for terms, (low, high) in zip(program.rows, program.row_bounds, strict=True):
+        row = linear((a, own[j]) for j, a in terms)
+        if low == high:
+            twin += row == high
+        elif low is None:
+            twin += row <= high
+        else:
+            twin += row >= low
+    return twin, units
 
 
 def _prove(problem: pulp.LpProblem, limits: Limits) -> Outcome | None:

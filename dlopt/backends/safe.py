@@ -11,12 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from dlopt.backends.linear_program import LinearProgram
-
-Row: TypeAlias = tuple[tuple[tuple[int, Fraction], ...], Fraction | None, Fraction | None]
-"""Coefficients by column, lower bound and upper bound of a constraint."""
+from dlopt.backends.linear_program import LinearProgram, Row
 
 _SPARE = 64  # binary digits that rounding keeps of a multiplier, beyond those of its row
 _MOST = 1 << 256  # common denominators up to this keep multipliers of few digits exact

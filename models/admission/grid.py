@@ -52,13 +52,16 @@ class GridModel:
     quantum : Fraction
         Of load.
     late : int
-        Quanta of load on the slowest node by which deadlines may be missed.
+        Quanta of load on the slowest node by which deadlines may be missed, at most twofold.
     """
 
     def __init__(self, case: Case, installments: int, quantum: Fraction, late: int = 0) -> None:
         self.case, self.installments, self.quantum = case, installments, quantum
         self.tick = _tick(case, quantum)
-        self.late = late * max(self._up(case.unit(node) * quantum) for node in case.nodes)
+        most = max(self._up(job.due) for job in case.jobs)
+        self.late = min(
+            late * max(self._up(case.unit(node) * quantum) for node in case.nodes), most
+        )
         self.model = cpsat.new_model()
         self.accepted = [self.model.new_bool_var(f"z_{i}") for i in range(len(case.jobs))]
         self.chunks: list[_Interval] = []

@@ -15,7 +15,7 @@ from fractions import Fraction
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from dlopt.backends.safe import Row
+from dlopt.backends.linear_program import Row
 from dlopt.models.admission.fluid import Flow, FluidModel
 from dlopt.models.admission.latency import Latency
 

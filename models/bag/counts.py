@@ -6,8 +6,8 @@ from fractions import Fraction
 from math import floor, inf
 
 from dlopt.backends.highs import LinearSolver
-from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.safe import Row, SafeProgram
+from dlopt.backends.linear_program import LinearProgram, Row
+from dlopt.backends.safe import SafeProgram
 from dlopt.models.bag.case import Case
 
 _MOST = 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import floor
+from math import ceil, floor
 
 import pulp
 
@@ -16,7 +16,8 @@ from dlopt.result import Limits
 
 _SIZE = 1000
 """What the horizon is to the solver."""
-_CARE = Fraction(1, 10**6)
+_CARE, _MET = Fraction(1, 10**6), Fraction(1, 10**7)
+_PARTS = 10
 
 
 class LinearModel:
@@ -102,11 +103,25 @@ class LinearModel:
             self.problem.setObjective(linear(self._count(level)))
         return optimise(self.problem, limits, solver=solver, seed=seed)
 
-    def bound(self, said: Number) -> Fraction:
-        """Return the bound of a solver, in units of time or as a number of jobs."""
-        if self.case.kind == "makespan":
-            return exact(said) * self.unit
-        return Fraction(floor(exact(said) + _CARE))
+    def bound(self, said: Number, known: Fraction) -> Fraction:
+        """Return the bound of a solver, in units of time or as a number of jobs.
+
+        Its tolerances are parts of the horizon. A makespan that is a small part of it is bounded
+        with that care; one that is not, and is met but for rounding, is taken at the solver's word.
+
+        Parameters
+        ----------
+        said : Number
+        known : Fraction
+            The makespan of a plan.
+        """
+        if self.case.kind != "makespan":
+            return Fraction(floor(exact(said) + _CARE))
+        least = exact(said) * self.unit
+        if known * _PARTS >= self.case.horizon and abs(least - known) <= _MET * known:
+            return known
+        least = max(least - 2 * _CARE * self.case.horizon, Fraction(0))
+        return Fraction(ceil(least)) if self.case.whole else least
 
     def sets(self, outcome: Outcome) -> list[list[int]]:
         """Return the jobs of each machine."""

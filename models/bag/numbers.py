@@ -12,6 +12,9 @@ from dlopt.problems.bag import goals
 from dlopt.problems.bag.data import Instance
 from dlopt.problems.bag.network import transfer_times
 
+_FAR = 2**20
+"""A length is far from others if it is so many times what all tasks take where they are short."""
+
 
 @dataclass(frozen=True)
 class Times:
@@ -112,7 +115,8 @@ def in_reach(times: Times) -> Times:
     """Return the times without machines that a task cannot leave before some plan has ended.
 
     No plan that ends as early has a task there; a machine that is ready in a hundred years does
-    not make the horizon a hundred years long. Times are as they were if arrivals are all equal.
+    not make the horizon a hundred years long, nor does a machine on which a task takes so long.
+    Times are as they were if arrivals are all equal and lengths are not that far apart.
 
     Examples
     --------
@@ -122,7 +126,8 @@ def in_reach(times: Times) -> Times:
     >>> [None if length is None else int(length) for length in near.lengths[0]]
     [3, None]
     """
-    if len({instant for row in set(times.arrivals) for instant in row}) == 1:
+    together = len({instant for row in set(times.arrivals) for instant in row}) == 1
+    if together and _longest(times) <= _FAR * sum(map(_shortest, times.lengths)):
         return times
     free = [Fraction(0)] * len(times.lengths[0])
     for row, here in sorted(zip(times.lengths, times.arrivals, strict=True), key=_ready):
@@ -141,6 +146,14 @@ def in_reach(times: Times) -> Times:
         for row, here in zip(times.lengths, times.arrivals, strict=True)
     )
     return times.only(tuple(near))
+
+
+def _longest(times: Times) -> Fraction:
+    return max(length for row in times.lengths for length in row if length is not None)
+
+
+def _shortest(row: Iterable[Fraction | None]) -> Fraction:
+    return min(length for length in row if length is not None)
 
 
 def _ready(pair: tuple[object, tuple[Fraction, ...]]) -> Fraction:

@@ -237,9 +237,7 @@ class Search:
             self._take(in_best_order(case, model.sets(outcome)))
         if outcome.bound is None:
             raise TimeoutError
-        bound = self._stated(level, model.bound(outcome.bound))
-        if abs(bound - self.value) <= _CARE * abs(self.value):
-            bound = self.value
+        bound = self._stated(level, model.bound(outcome.bound, -self.value * case.scale))
         return min(bound, known), f"the word of {outcome.solver}, in floats"
 
     def _stated(self, level: str, number: Fraction) -> Fraction:

@@ -149,8 +149,10 @@ class _Weighing:
         for r, (k, _) in enumerate(self.rows):
             if k not in first:
                 first.add(k)
-                weights[r] = 1 / self.lengths[self.able[:, k], k].mean()
-        return weights / weights.sum()
+                average = self.lengths[self.able[:, k], k].mean()
+                weights[r] = 1 / average if average else 0
+        total = weights.sum()
+        return weights / total if total else np.full_like(weights, 1 / len(weights))
 
     def _weighted(self, weights: Any) -> Any:
         """Return what each job adds on each machine, infinite where it cannot run."""
@@ -204,7 +206,8 @@ class _Weighing:
         np = self.np
         prices = np.array(found.multipliers)[len(self.case.jobs) :]
         weights = np.maximum(-prices, 0)
-        return weights / weights.sum() if weights.sum() > 0 else self._even()
+        total = weights.sum()
+        return weights / total if 0 < total < inf else self._even()
 
     def _proven(
         self, floats: Any, shares: dict[tuple[int, int], float], rounds: int, version: str

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
-from dlopt.backends.safe import Row
+from dlopt.backends.linear_program import Row
 
 _ROUNDS, _MOST = 6, 100
 """Times that points are cut off, and rows each time."""

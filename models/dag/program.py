@@ -109,5 +109,6 @@ class Program:
         for graph, due in enumerate(self.case.due):
             if due is not None:
                 late = self.model.new_bool_var(f"late{graph}")
+                due = min(due, self.latest[graph])  # a date far away is no integer of CP-SAT's
                 self.model.add(self.complete[graph] <= due).only_enforce_if(~late)
                 self.late[graph] = late

@@ -6,6 +6,7 @@ import pulp
 import pytest
 
 from dlopt import Limits, SolverError, Status, solve
+from dlopt.backends import pulp as backend
 from dlopt.backends.pulp import optimise
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
 
@@ -20,13 +21,11 @@ def test_another_tolerance_helps(seed: int) -> None:
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 1, 1)
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-def test_rows_that_highs_refuses_are_told(rows: int) -> None:
+def test_rows_that_highs_refuses_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = pulp.LpProblem("large", pulp.LpMaximize)
     x, y = problem.add_variable("x", 0, 1, pulp.LpInteger), problem.add_variable("y", 0, 1)
     problem.setObjective(x + y)
-    for n in range(rows):
-        problem += x + 10 ** (15 + n) * y <= 1
-    problem += x <= 1
-    with pytest.raises(SolverError, match=f"refuses {rows} row"):
+    problem += x + 10**15 * y <= 1
+    monkeypatch.setattr(backend, "is_readable", lambda *_: True)
+    with pytest.raises(SolverError, match="refuses 1 row"):
         optimise(problem, Limits())

@@ -125,6 +125,9 @@ class OptimalPartition(PartitionRule):
         for _ in range(n):
             loads.append(share / unit)
             share = beta * share - self.theta_cm
+        total = sum(loads)
+        if isinstance(total, float) and total > 0:  # small loads are rounded off beside set-ups
+            loads = [part * (load / total) for part in loads]
         return loads
 
     def n_star(self, load: Number, most: int | None = None) -> int | None:
@@ -219,7 +222,7 @@ def geometric(tau: Any, chi: Any, n: int) -> tuple[Any, Any]:
     if isinstance(rate, Fraction):
         powers = (1 - (1 - rate) ** n) / rate
         return powers, (n - powers) / rate
-    if rate == 1:
+    if rate == 1 or n == 1:
         return 1.0, float(n - 1)
     powers = -math.expm1(n * math.log1p(-rate)) / rate
     if rate * n > 1e-2:
