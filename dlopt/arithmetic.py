@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TypeAlias
@@ -50,6 +50,19 @@ def exact(number: Number) -> Fraction:
     if not isinstance(number, float) or (number.is_integer() and abs(number) < _WHOLE):
         return Fraction(number)
     return Fraction(*Decimal(float.__repr__(number)).as_integer_ratio())
+
+
+def least(numbers: Sequence[Number]) -> Number:
+    """Return the least number; of a float and a fraction, as the decimal that the float prints.
+
+    Examples
+    --------
+    >>> least([Fraction(102_000_000_001, 60), 1700000000.0166667])
+    Fraction(102000000001, 60)
+    """
+    first = min(numbers)
+    last = exact(first) * (1 + ROUNDING)  # floats and decimals may stand in another order here
+    return min({number for number in numbers if number <= last or number == first}, key=exact)
 
 
 def is_exact(numbers: Iterable[Number]) -> bool:

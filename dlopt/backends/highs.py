@@ -6,11 +6,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, ldexp
+from itertools import chain
+from math import inf
 from typing import Any
 
 from dlopt.backends.linear_program import LinearProgram, Row
-from dlopt.backends.scales import Scales, in_units, is_readable, scales, with_row
+from dlopt.backends.scales import Scales, in_units, is_readable, scales, times_power, with_row
 from dlopt.errors import SolverError
 from dlopt.result import Limits, Status
 
@@ -136,13 +137,14 @@ class LinearSolver:
         bound = float(self.model.getInfo().mip_dual_bound)
         done = self.model.getModelStatus() == kinds.kOptimal
         point = self._back(self.model.getSolution().col_value, ())[0] if done else ()
-        known = abs(bound) < inf and (self.units is None or self.units.complete)
-        return (bound if known else None), point
+        if self.units is not None:
+            bound = times_power(bound, -self.units.objective)
+        return (bound if abs(bound) < inf else None), point
 
     def set_bounds(self, column: int, lower: float, upper: float) -> None:
         """Change the bounds of a variable."""
         power = 0 if self.units is None else -self.units.columns[column]
-        self.model.changeColBounds(column, ldexp(lower, power), ldexp(upper, power))
+        self.model.changeColBounds(column, times_power(lower, power), times_power(upper, power))
 
     def set_upper(self, columns: Sequence[int], upper: float) -> None:
         """Change the upper bounds of some variables, whose lower ones are 0."""
@@ -174,7 +176,7 @@ class LinearSolver:
 
     def _units_of(self, program: LinearProgram) -> Scales | None:
         pairs = (*program.row_bounds, *program.column_bounds)
-        coefficients = (a for terms in program.rows for _, a in terms)
+        coefficients = chain(program.costs, (a for terms in program.rows for _, a in terms))
         if is_readable(coefficients, (end for pair in pairs for end in pair)):
             return None
         # Which columns are to be integral is not known yet: binaries are among those up to 1.
@@ -189,8 +191,11 @@ class LinearSolver:
         if self.units is None:
             return point, multipliers
         return (
-            [ldexp(x, power) for x, power in zip(point, self.units.columns, strict=False)],
-            [ldexp(y, power) for y, power in zip(multipliers, self.units.rows, strict=False)],
+            [times_power(x, power) for x, power in zip(point, self.units.columns, strict=False)],
+            [
+                times_power(y, power - self.units.objective)
+                for y, power in zip(multipliers, self.units.rows, strict=False)
+            ],
         )
 
     def _arrays(self, program: LinearProgram) -> Any:

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import ldexp
+from itertools import chain
 from typing import Any, TypeAlias
 
 import pulp
@@ -19,7 +19,7 @@ import pulp
 from dlopt.arithmetic import Number
 from dlopt.backends import rational
 from dlopt.backends.output import solver_output_to_stderr
-from dlopt.backends.scales import Scales, in_units, is_readable, scales
+from dlopt.backends.scales import Scales, in_units, is_readable, scales, times_power
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.result import Limits, Status
 
@@ -132,7 +132,12 @@ _TIGHTER = 1e-7
 
 
 def _highs(
-    problem: pulp.LpProblem, limits: Limits, seed: int, exact: bool, attempts: int = 3
+    problem: pulp.LpProblem,
+    limits: Limits,
+    seed: int,
+    exact: bool,
+    attempts: int = 3,
+    scaled: bool = False,
 ) -> Outcome:
     import highspy
 
@@ -155,7 +160,7 @@ def _highs(
     )
     if not command.available():
         raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
-    asked, units = _in_units(problem)
+    asked, units = _in_units(problem, scaled)
     # PuLP has no word for a node limit; HiGHS says it below. Nor has it one for a row that HiGHS
     # refuses, and then reads beyond the last.
     with contextlib.suppress(KeyError, IndexError), solver_output_to_stderr():
@@ -164,7 +169,7 @@ def _highs(
     refused = asked.numConstraints() - model.getNumRow()
     if refused:
         raise SolverError(f"HiGHS refuses {refused} row(s), whose coefficients reach {_LARGEST:g}")
-    said, info = model.getModelStatus(), model.getInfo()
+    said = model.getModelStatus()
     known = highspy.HighsModelStatus
     statuses = {
         known.kOptimal: Status.OPTIMAL,
@@ -177,42 +182,51 @@ def _highs(
     if said == known.kSolveError and attempts > 1:
         # Its branch and bound loses its way now and then; from another seed it does not. Or it
         # calls its own optimum an error, which is beyond the tolerance by a rounding error.
-        return _highs(problem, limits, seed + 1, exact, attempts - 1)
-    if said not in statuses and units is None:
+        return _highs(problem, limits, seed + 1, exact, attempts - 1, scaled)
+    if said not in statuses:
+        if units is None and not scaled:
+            return _highs(problem, limits, seed, exact, attempts, scaled=True)
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(said)!r}")
-    status = statuses.get(said, Status.LIMIT)
-    version = str(model.version())
-    mixed = bool(problem.isMIP())
-    has_plan = info.primal_solution_status == 2  # kSolutionStatusFeasible
-    if status is Status.OPTIMAL and exact and not mixed:
+    status = statuses[said]
+    alike = asked.numConstraints() == problem.numConstraints()
+    if status is Status.OPTIMAL and exact and alike and not problem.isMIP():
         proof = _prove(problem, limits)
         if proof is not None:
             return proof
+    return _claimed(problem, status, limits, units)
+
+
+def _claimed(
+    problem: pulp.LpProblem, status: Status, limits: Limits, units: Scales | None
+) -> Outcome:
+    """Return what HiGHS says, in floats, in the units of the problem."""
+    model, mixed = problem.solverModel, bool(problem.isMIP())
+    info, version = model.getInfo(), str(model.version())
+    has_plan = info.primal_solution_status == 2  # kSolutionStatusFeasible
     sign = -1 if problem.sense == pulp.LpMaximize else 1
-    value = sign * info.objective_function_value if has_plan else None
-    bound = _finite(sign * info.mip_dual_bound) if mixed else None
+    unit = 0 if units is None else -units.objective
+    value = sign * times_power(info.objective_function_value, unit) if has_plan else None
+    bound = _finite(sign * times_power(info.mip_dual_bound, unit)) if mixed else None
     if status is Status.OPTIMAL and not mixed:
         bound = value
     if status is Status.OPTIMAL and mixed and limits.gap > 0 and value != bound:
         status = Status.FEASIBLE
-    values = {}
+    values: dict[str, Number] = {}
     if has_plan:
         names = [variable.name for variable in problem.variables()]
-        point = model.getSolution().col_value
-        if units is not None:
-            point = [ldexp(x, power) for x, power in zip(point, units.columns, strict=True)]
-        values = dict(zip(names, point, strict=True))
-    if units is not None and not units.complete:  # what it claims is about another program
-        status, bound = (Status.FEASIBLE if has_plan else Status.LIMIT), None
+        powers = [0] * len(names) if units is None else units.columns
+        point = zip(model.getSolution().col_value, powers, strict=True)
+        values = dict(zip(names, (times_power(x, power) for x, power in point), strict=True))
     return Outcome(status, value, bound, values, False, DEFAULT, version)
 
 
-def _in_units(problem: pulp.LpProblem) -> tuple[pulp.LpProblem, Scales | None]:
+def _in_units(problem: pulp.LpProblem, always: bool) -> tuple[pulp.LpProblem, Scales | None]:
     """Return a problem in units that HiGHS can read, itself if it can be read as it stands."""
     rows, variables = problem.constraints(), problem.variables()
     ends = [end for one in variables for end in (one.lowBound, one.upBound)]
     ends += [row.constant for row in rows]
-    if is_readable((a for row in rows for a in row.values()), ends) or not problem.objective:
+    coefficients = chain.from_iterable(row.values() for row in (problem.objective or {}, *rows))
+    if not problem.objective or (not always and is_readable(coefficients, ends)):
         return problem, None
     program = rational.from_pulp(problem)
     units = scales(program, {j for j, one in enumerate(variables) if one.cat == pulp.LpInteger})
@@ -226,11 +240,12 @@ def _in_units(problem: pulp.LpProblem) -> tuple[pulp.LpProblem, Scales | None]:
     twin.setObjective(linear((program.sense * cost, one) for cost, one in prices))
     for terms, (low, high) in zip(program.rows, program.row_bounds, strict=True):
         row = linear((a, own[j]) for j, a in terms)
-        if low == high:
+        if low is not None and low == high:
             twin += row == high
-        elif low is None:
+            continue
+        if high is not None:
             twin += row <= high
-        else:
+        if low is not None:
             twin += row >= low
     return twin, units
 

@@ -2,19 +2,20 @@
 
 HiGHS refuses a coefficient of 1e15, leaves out one of 1e-9 and takes a bound of 1e20 for none. A
 program with such numbers is told in other units: each variable as a part of its largest value, each
-row so that its largest term is about 1. All factors are powers of two, so nothing is rounded.
+row so that its largest term is about 1. All factors are powers of two, so nothing is rounded; terms
+that are too small even so are left out in a way that excludes no point.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import inf
+from math import copysign, inf, ldexp
 from typing import NamedTuple
 
 from dlopt.arithmetic import Number
-from dlopt.backends.linear_program import LinearProgram, Row
+from dlopt.backends.linear_program import Bounds, LinearProgram, Row
 
 _LEAST = -29
 """Binary exponent of the smallest coefficient beside one of about 1: 2e-9."""
@@ -25,21 +26,23 @@ _INFINITE = 2.0**60
 
 
 class Scales(NamedTuple):
-    """Binary exponents by which rows and columns are multiplied.
+    """Binary exponents by which rows, columns and costs are multiplied.
 
     Parameters
     ----------
     rows, columns : tuple of int
-        A coefficient is multiplied by ``2 ** (row + column)``, a side by ``2 ** row``, a cost by
-        ``2 ** column`` and the bounds of a variable by ``2 ** -column``.
-    complete : bool
-        Whether no coefficient is left out even so. If one is, terms of a row are so far apart that
-        what a solver in floats claims says nothing.
+        A coefficient is multiplied by ``2 ** (row + column)``, a side by ``2 ** row``, the bounds
+        of a variable by ``2 ** -column``.
+    objective : int
+        A cost is multiplied by ``2 ** (objective + column)``.
+    bounds : tuple of (Fraction or None, Fraction or None)
+        Of the variables in their units.
     """
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-    complete: bool
+    objective: int
+    bounds: Bounds
 
 
 def is_readable(coefficients: Iterable[Number], ends: Iterable[Number | None]) -> bool:
@@ -71,11 +74,10 @@ def scales(program: LinearProgram, kept: Collection[int] = ()) -> Scales:
     Examples
     --------
     >>> costs, row = (Fraction(1),) * 2, ((0, Fraction(1)), (1, Fraction(2**70)))
-    >>> for most in (Fraction(1, 2**68), Fraction(1)):
-    ...     bounds = (Fraction(0), Fraction(4)), (Fraction(0), most)
-    ...     print(scales(LinearProgram(2, costs, (row,), ((None, Fraction(5)),), bounds)))
-    Scales(rows=(-4,), columns=(3, -67), complete=True)
-    Scales(rows=(-72,), columns=(3, 1), complete=False)
+    >>> bounds = (Fraction(0), Fraction(4)), (Fraction(0), Fraction(1, 2**68))
+    >>> units = scales(LinearProgram(2, costs, (row,), ((None, Fraction(5)),), bounds))
+    >>> units.rows, units.columns, units.objective
+    ((-4,), (3, -67), -4)
     """
     bounds = program.column_bounds
     columns = [max((_exponent(end) for end in pair if end), default=0) for pair in bounds]
@@ -92,10 +94,18 @@ def scales(program: LinearProgram, kept: Collection[int] = ()) -> Scales:
                 found.setdefault(j, []).append(max(known) - _exponent(a))
     for j, exponents in found.items():
         columns[j] = max(exponents)
-    units = Scales((), tuple(columns), True)
+    costs = [_exponent(cost) + columns[j] for j, cost in enumerate(program.costs) if cost]
+    told = bounds_in_units(program, columns)
+    units = Scales((), tuple(columns), -max(costs, default=0), told)
     for terms in program.rows:
         units, _ = with_row(units, (terms, None, None))
     return units
+
+
+def bounds_in_units(program: LinearProgram, columns: Sequence[int]) -> Bounds:
+    """Return the bounds of variables, each in the unit of its column."""
+    pairs = zip(program.column_bounds, columns, strict=True)
+    return tuple((_end(low, -power), _end(high, -power)) for (low, high), power in pairs)
 
 
 def with_row(units: Scales, row: Row) -> tuple[Scales, Row]:
@@ -103,29 +113,54 @@ def with_row(units: Scales, row: Row) -> tuple[Scales, Row]:
     terms, low, high = row
     exponents = [_exponent(a) + units.columns[j] for j, a in terms if a]
     power = -max(exponents, default=0)
-    complete = not exponents or min(exponents) + power >= _LEAST
-    told = tuple((j, _shifted(a, power + units.columns[j])) for j, a in terms)
-    more = Scales((*units.rows, power), units.columns, units.complete and complete)
-    return more, (told, _end(low, power), _end(high, power))
+    return units._replace(rows=(*units.rows, power)), _told((terms, low, high), power, units)
 
 
 def in_units(program: LinearProgram, units: Scales) -> LinearProgram:
-    """Return a program whose points are those of another, each variable in its unit."""
-    rows = tuple(
-        tuple((j, _shifted(a, power + units.columns[j])) for j, a in terms)
-        for terms, power in zip(program.rows, units.rows, strict=True)
-    )
-    sides = tuple(
-        (_end(low, power), _end(high, power))
-        for (low, high), power in zip(program.row_bounds, units.rows, strict=True)
-    )
-    bounds = tuple(
-        (_end(low, -power), _end(high, -power))
-        for (low, high), power in zip(program.column_bounds, units.columns, strict=True)
-    )
+    """Return a program that every point of another satisfies, each variable in its unit."""
+    rows = zip(program.rows, program.row_bounds, units.rows, strict=True)
+    told = [_told((terms, *sides), power, units) for terms, sides, power in rows]
     prices = zip(program.costs, units.columns, strict=True)
-    costs = tuple(_shifted(cost, power) for cost, power in prices)
-    return replace(program, costs=costs, rows=rows, row_bounds=sides, column_bounds=bounds)
+    return replace(
+        program,
+        costs=tuple(_shifted(cost, units.objective + power) for cost, power in prices),
+        rows=tuple(terms for terms, _, _ in told),
+        row_bounds=tuple((low, high) for _, low, high in told),
+        column_bounds=units.bounds,
+    )
+
+
+def _told(row: Row, power: int, units: Scales) -> Row:
+    """Return a row in units; what is too small beside other terms is what it may be at the most.
+
+    So every point that satisfies the row satisfies the one that is told.
+    """
+    terms, low, high = row[0], _end(row[1], power), _end(row[2], power)
+    kept = []
+    for column, number in terms:
+        a = _shifted(number, power + units.columns[column])
+        if not a or _exponent(a) >= _LEAST:
+            kept.append((column, a))
+            continue
+        ends = [None if end is None else a * end for end in units.bounds[column]]
+        least, most = ends if a > 0 else ends[::-1]
+        high = None if high is None or least is None else high - least
+        low = None if low is None or most is None else low - most
+    return tuple(kept), low, high
+
+
+def times_power(number: float, exponent: int) -> float:
+    """Return a float times a power of two, infinite if that is no float.
+
+    Examples
+    --------
+    >>> times_power(3.0, -1), times_power(-3.0, 2000)
+    (1.5, -inf)
+    """
+    try:
+        return ldexp(number, exponent)
+    except OverflowError:
+        return copysign(inf, number)
 
 
 def _shifted(number: Fraction, exponent: int) -> Fraction:

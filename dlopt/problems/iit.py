@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import MinLen
 
-from dlopt.arithmetic import ROUNDING, Number, exact, is_exact, shown
+from dlopt.arithmetic import ROUNDING, Number, exact, is_exact, least, shown
 from dlopt.errors import Fault, NotApplicableError
 from dlopt.problems import records
 from dlopt.problems.cluster import Cluster
@@ -180,7 +180,7 @@ def origin(instance: Instance, name: str) -> Number:
     >>> origin(instance, "completion"), origin(instance, "nodes")
     (7, 0)
     """
-    return min(instance.ready_times) if name == "completion" else 0
+    return least(instance.ready_times) if name == "completion" else 0
 
 
 def violations(
@@ -250,11 +250,11 @@ class _Rules:
     def _span(self) -> Fraction:
         """Return how long after the first ready time one node could be done with everything."""
         cluster, ready = self.instance.cluster, self.instance.ready_times
-        first = exact(min(ready))
-        nodes = [ready.index(min(ready))] if cluster.identical else range(cluster.nodes)
+        first = least(ready)
+        nodes = [ready.index(first)] if cluster.identical else range(cluster.nodes)
         return min(
             exact(ready[node])
-            - first
+            - exact(first)
             + exact(cluster.theta_cm)
             + exact(cluster.theta_cp)
             + exact(self.instance.load)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dlopt.arithmetic import FLOATING, exact, simplest
+from dlopt.arithmetic import FLOATING, exact, least, simplest
 from dlopt.backends.budget import Budget
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.placing import greedy
@@ -159,7 +159,8 @@ def _worse(instance: Instance, plan: Solution, other: Solution, goal: str) -> bo
 
 def _near(table: Iterable[Holding], wanted: Sequence[Request]) -> tuple[Holding, ...]:
     """Return what is held at some time between the first start and the last end of requests."""
-    first, last = min(one.start for one in wanted), max(one.end for one in wanted)
+    first = least([one.start for one in wanted])
+    last = max((one.end for one in wanted), key=exact)
     return tuple(one for one in table if one.start < last and first < one.end)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dlopt.arithmetic import Number, exact, simplest
+from dlopt.arithmetic import Number, exact, least, simplest
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance, Solution
 from dlopt.problems.timeline import earliest_plan, span
@@ -44,7 +44,7 @@ class Scaled:
     @classmethod
     def of(cls, instance: Instance) -> Scaled:
         """Scale an instance."""
-        origin = min(instance.ready_times)
+        origin = least(instance.ready_times)
         time, load = _power(span(instance)), _power(instance.load)
         kind = exact if instance.exact else float
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from dlopt.arithmetic import ROUNDING, SOLVER, exact, shown
+from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
 from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import Outcome
 from dlopt.models.iit.fluid import least_completion
@@ -153,7 +153,8 @@ class Search:
         """Return the nodes, of identical ones only the first that is ready."""
         cluster = self.instance.cluster
         if cluster.identical:
-            return [min(range(cluster.nodes), key=self.instance.ready_times.__getitem__)]
+            ready = self.instance.ready_times
+            return [ready.index(least(ready))]
         return list(range(cluster.nodes))
 
     def _late(self, completion: Any, roundings: float = 0.5) -> bool:

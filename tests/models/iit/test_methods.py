@@ -2,12 +2,14 @@
 
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 
 import pulp
 import pytest
 
-from dlopt import Limits, NotApplicableError, SolverError, Status, compare, generate, solve
+from dlopt import Limits, NotApplicableError, SolverError, Status, check, compare, generate, solve
+from dlopt.arithmetic import exact
 from dlopt.backends.pulp import optimise
 from dlopt.heuristics.iit.methods import edf_iit_2, opr
 from dlopt.models.iit import fluid
@@ -263,3 +265,13 @@ def test_a_deadline_that_is_missed_by_rounding_alone_is_left_open():
     fewest = exact_plan(tight, objective="nodes")
     assert (fewest.status, fewest.value, fewest.bound) == (Status.FEASIBLE, 2, 1)
     assert "or a float, can tell" in fewest.reason
+
+
+def test_a_fraction_and_a_float_that_is_nearly_the_same_are_both_an_origin() -> None:
+    """The float is less than the fraction, and the decimal that it prints is more."""
+    near = (Fraction(102_000_000_001, 60), 1700000000.0166667)
+    assert near[1] < near[0] < exact(near[1])
+    instance = Instance(Cluster(2, tau=0, chi=Fraction(1, 12)), near, 1)
+    for method in ("exact", "bound-fluid", "opr", "edf-iit-2"):
+        found = solve(instance, method)
+        assert not check(instance, found) and found.origin == near[0]
