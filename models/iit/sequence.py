@@ -119,7 +119,8 @@ class SequenceModel:
         if self.problem.sense == pulp.LpMaximize:
             return Timed(None, total, outcome.bound, last, outcome)
         if not outcome.proven:
-            loads = [load * (float(self.total) / total) for load in loads]
+            whole = float(self.total)  # equal loads where the solver sees none beside set-up times
+            loads = [load * (whole / total) if total else whole / len(loads) for load in loads]
         plan = earliest_plan(self.instance, self.nodes, loads)
         kept = tuple(chunk for chunk in plan.chunks if chunk.load > 0)
         end = max(chunk.computation_end for chunk in kept)

@@ -14,6 +14,7 @@ from dlopt.backends.linear_program import LinearProgram
 from dlopt.backends.pulp import linear, optimise
 from dlopt.backends.scales import (
     Scales,
+    in_units,
     is_readable,
     scales,
     with_row,
@@ -118,7 +119,7 @@ def test_branch_and_bound_in_a_program_whose_sizes_are_far_apart():
 @pytest.mark.parametrize("size", [Fraction(1, 10**30), Fraction(7), Fraction(10**30)])
 def test_branch_and_bound_in_any_unit(size):
     search = BranchAndBound(knapsack(*[2 * size] * 4, most=5 * size), range(4), Fraction(1))
-    assert search.minimum().bound == -2
+    assert search.minimum(most=1).bound == -2  # by the multipliers of the first program alone
     search.release()
     assert search.solver.solve_integral(range(4), Limits())[0] == -2
 
@@ -146,3 +147,23 @@ def test_rows_without_terms_have_a_unit():
         ((), None, 3),
     )
     assert scales(knapsack(1, most=1)).rows == (-2,)
+
+
+@pytest.mark.parametrize("small", [Fraction(1), Fraction(-1)])
+@pytest.mark.parametrize("ends", [(-4, -1), (1, 4), (-4, 4), (0, 4)])
+@pytest.mark.parametrize("sides", [(None, 3), (-3, None), (-2, 2)])
+def test_no_point_is_excluded_by_leaving_out_a_term(small, ends, sides):
+    """A small term counts for what helps most: corners of the bounds that are points stay so."""
+    bounds = (Fraction(ends[0]), Fraction(ends[1])), (Fraction(-1), Fraction(1))
+    row = ((0, small), (1, Fraction(2**60)))
+    low, high = (None if side is None else Fraction(side) for side in sides)
+    program = LinearProgram(2, (Fraction(0), Fraction(1)), (row,), ((low, high),), bounds)
+    units = scales(program)
+    (told,), ((least, most),) = in_units(program, units).rows, in_units(program, units).row_bounds
+    assert [column for column, _ in told] == [1]
+    for x in bounds[0]:
+        for activity in (low, high):
+            if activity is not None:
+                y = (activity - small * x) / row[1][1] / Fraction(2) ** units.columns[1]
+                level = told[0][1] * y
+                assert (least is None or level >= least) and (most is None or level <= most)
