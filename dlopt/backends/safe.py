@@ -16,6 +16,7 @@ from typing import NamedTuple
 from dlopt.backends.linear_program import LinearProgram, Row
 
 _SPARE = 64  # binary digits that rounding keeps of a multiplier, beyond those of its row
+_PRECISE = 32  # digits to which the term of a row that counts most is kept
 _MOST = 1 << 256  # common denominators up to this keep multipliers of few digits exact
 
 
@@ -71,7 +72,9 @@ class SafeProgram:
         scale = lcm(*(a.denominator for _, a in terms), *sides)
         low, high = (None if side is None else int(side * scale) for side in (lower, upper))
         self.rows.append((scale, [(j, int(a * scale)) for j, a in terms], low, high))
-        self.digits = max(self.digits, _SPARE + scale.bit_length())
+        largest = max((abs(a) for _, a in self.rows[-1][1]), default=0)
+        digits = max(_SPARE + scale.bit_length(), _PRECISE + largest.bit_length())
+        self.digits = max(self.digits, digits)
         common = lcm(self.common, scale)
         self.common = common if common < _MOST else self.common
 
