@@ -36,6 +36,8 @@ MEMORY_BYTES = 2 * 1024**3
 """What a command may take beside what the process has once everything is imported."""
 LONGEST_MESSAGE = 10_000
 """Characters of standard error."""
+WORKER = ("-m", "benchmarks.fuzz")
+"""How Python is started to run the commands."""
 _CODES = frozenset({0, 1, 2, 3, 4, 5})
 
 
@@ -60,14 +62,16 @@ def main(arguments: list[str] | None = None) -> int:
     found = 0
     while first < last and time.monotonic() < ends:
         # a worker that hangs or dies is told, and another one goes on behind the mutant
-        for report in _watched(folder, given.seed, first, last, ends):
+        for report in watched(folder, given.seed, first, last, ends):
             first = report["n"] + 1
             codes[f"{report['kind']}: {report['code']}"] += 1
             if report["finding"]:
                 found += 1
                 print(f"FINDING {report['n']}: {report['finding']}")
                 print(f"  {' '.join(report['command'])}")
-                print(f"  again: python -m benchmarks.fuzz --seed {given.seed} --only {report['n']}")
+                print(
+                    f"  again: python -m benchmarks.fuzz --seed {given.seed} --only {report['n']}"
+                )
                 print(f"  files: {folder}", flush=True)
         if not codes and first == 0:
             raise SystemExit("the worker did not begin")
@@ -77,9 +81,9 @@ def main(arguments: list[str] | None = None) -> int:
     return int(found > 0)
 
 
-def _watched(folder: Path, seed: int, first: int, last: int, ends: float) -> Any:
+def watched(folder: Path, seed: int, first: int, last: int, ends: float) -> Any:
     """Yield a report of each mutant that a worker runs, and of the one that it dies of."""
-    command = [sys.executable, "-m", "benchmarks.fuzz", "--worker", str(first)]
+    command = [sys.executable, *WORKER, "--worker", str(first)]
     command += ["--seed", str(seed), "--count", str(last), "--folder", str(folder)]
     stderr = folder / "worker.txt"
     with stderr.open("wb") as told:
@@ -121,7 +125,7 @@ def _work(folder: Path, seed: int, first: int, last: int) -> None:
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY_BYTES, resource.RLIM_INFINITY))
     for n in range(first, last):
-        report: dict[str, Any] = {"n": n, **_written(known, folder, seed, n)}
+        report: dict[str, Any] = {"n": n, **written(known, folder, seed, n)}
         print(json.dumps(report), file=tell, flush=True)
         out.truncate(0)
         err.truncate(0)
@@ -131,11 +135,11 @@ def _work(folder: Path, seed: int, first: int, last: int) -> None:
         code, raised = _ended(report["command"])
         faulthandler.cancel_dump_traceback_later()
         report["code"] = code
-        report["finding"] = raised or _finding(code, out, err)
+        report["finding"] = raised or finding_of(code, out, err)
         print(json.dumps(report), file=tell, flush=True)
 
 
-def _written(known: list[Subject], folder: Path, seed: int, n: int) -> dict[str, Any]:
+def written(known: list[Subject], folder: Path, seed: int, n: int) -> dict[str, Any]:
     """Write a mutant, and return its kind and the command that is to read it."""
     rng = random.Random(f"{seed}:{n}")
     subject = known[n % len(known)]
@@ -159,7 +163,7 @@ def _ended(words: list[str]) -> tuple[int, str]:
     return 0, ""
 
 
-def _finding(code: int, out: IO[bytes], err: IO[bytes]) -> str:
+def finding_of(code: int, out: IO[bytes], err: IO[bytes]) -> str:
     """Return what is wrong with how a command ended, by its exit code and what it wrote."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()

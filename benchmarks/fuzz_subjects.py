@@ -149,7 +149,9 @@ def _rows(folder: Path, run: Run) -> list[Subject]:
     page, table = ("report", "@", "--out"), str(folder / "page")
     return [
         Subject("rows", (rows,), ".jsonl", ((*page, f"{table}.html"), (*page, f"{table}.csv"))),
-        Subject("rows of a sweep", (sweep,), ".jsonl", ((*_GRID, "--set", "lans=2", "--rows", "@"),)),
+        Subject(
+            "rows of a sweep", (sweep,), ".jsonl", ((*_GRID, "--set", "lans=2", "--rows", "@"),)
+        ),
     ]
 
 
@@ -165,7 +167,9 @@ def _simulated(folder: Path) -> list[Subject]:
     feedback = ("simulate", "feedback", "--file", admission, "--scenario", "@")
     return [
         Subject("scenario", (scenario,), ".json", (feedback,)),
-        Subject("failures", (failures,), ".json", ((*_GRID, "--set", "lans=2", "--failures", "@"),)),
+        Subject(
+            "failures", (failures,), ".json", ((*_GRID, "--set", "lans=2", "--failures", "@"),)
+        ),
         Subject("grid", (grid,), ".json", ((*_GRID[:6], "--topology", "@"),)),
     ]
 
@@ -198,9 +202,7 @@ def _foreign(folder: Path) -> list[Subject]:
         subject("wfformat", json.dumps(_WFFORMAT), ".json", dag),
         subject("costs", _COSTS, ".csv", dag[:4]),
         subject("edges", _EDGES, ".csv", ("convert", str(costs), "--to", "dag", "--edges", "@")),
-        subject(
-            "machines", json.dumps(_MACHINES), ".json", (*machines, "--machines-file", "@")
-        ),
+        subject("machines", json.dumps(_MACHINES), ".json", (*machines, "--machines-file", "@")),
         subject("etc", _ETC, ".txt", ("convert", "@", "--to", "bag", "--from", "etc")),
         subject("orlib", _ORLIB, ".txt", (*cores, "orlib"), (*cores, "orlib", "--problem", "u_0")),
         subject("bpplib", _BPPLIB, ".txt", (*cores, "bpplib")),

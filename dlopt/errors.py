@@ -41,7 +41,10 @@ def printable(text: str, *, lines: bool = False) -> str:
         return text
     return "".join(
         char
-        if char.isprintable() or char.isspace() and char > "\x85" and char not in "\u2028\u2029"
+        if char.isprintable()
+        or (char.isspace()
+        and char > "\x85"
+        and char not in "\u2028\u2029")
         or char in _JOINERS
         or (lines and char == "\n")
         else char.encode("unicode_escape").decode()

@@ -71,7 +71,7 @@ def load_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def lines_of(file: IO[bytes], longest: int) -> Iterator[bytes]:
-    """Yield the lines of a file with their ends, in time linear in its length.
+    r"""Yield the lines of a file with their ends, in time linear in its length.
 
     Unlike those of ``readline``, blocks of an unbuffered file are read, and a line cannot fill
     the memory.
@@ -90,8 +90,8 @@ def lines_of(file: IO[bytes], longest: int) -> Iterator[bytes]:
     Examples
     --------
     >>> import io
-    >>> list(lines_of(io.BytesIO(b"one\\ntwo"), 10))
-    [b'one\\n', b'two']
+    >>> list(lines_of(io.BytesIO(b"one\ntwo"), 10))
+    [b'one\n', b'two']
     """
     rest: list[bytes] = []
     size = number = 0

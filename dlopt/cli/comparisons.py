@@ -70,11 +70,11 @@ def notes(named: Named) -> Iterator[str]:
             if row.result is not None and row.result.reason is not None and _asks_why(row)
         )
         for who, why in _grouped(told):
-            yield f"{who} on {name}: {why}"
+            yield f"{who} on {name}: {printable(why)}"
         for who, why in _grouped(compared.left_out):
-            yield f"left out: {who} on {name}: {why}"
+            yield f"left out: {who} on {name}: {printable(why)}"
         for wrong in compared.contradictions:
-            yield f"{name}: {wrong}"
+            yield f"{name}: {printable(wrong)}"
 
 
 def _asks_why(row: Row) -> bool:

@@ -18,7 +18,12 @@ from rich.text import Text
 
 from dlopt.api import RefutedAnswerError
 from dlopt.arithmetic import is_exact
-from dlopt.errors import DloptError, SolverError, printable
+from dlopt.errors import (
+    DloptError,
+    InvalidInstanceError,
+    SolverError,
+    printable,
+)
 from dlopt.files import to_text
 from dlopt.io import instance_hash, instance_to_data, result_to_data, write
 from dlopt.problems.records import Header, numbers_of
@@ -124,6 +129,23 @@ def tell(error: DloptError, where: str = "") -> Exit:
             err.print(f"the answer is saved in {name}; please report it")
         return Exit.REFUTED
     return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT
+
+
+@contextlib.contextmanager
+def naming(file: object) -> Iterator[None]:
+    """Let faults that are found in data after it was read name the file that they stand in.
+
+    Parameters
+    ----------
+    file : path-like or None
+        None if no file was given.
+    """
+    try:
+        yield
+    except InvalidInstanceError as error:
+        if file is None or error.source is not None:
+            raise
+        raise error.within(str(file)) from error
 
 
 def interruptible(work: Callable[[], AnswerT]) -> AnswerT:
