@@ -99,7 +99,7 @@ def watched(folder: Path, seed: int, first: int, last: int, ends: float) -> Any:
                     return
         finally:
             worker.kill()
-            worker.wait()
+            worker.communicate()
     if begun is None and first == 0 and worker.returncode not in (0, -9):
         raise SystemExit(stderr.read_text(errors="replace"))
     if begun is not None:

@@ -6,6 +6,7 @@ Infeasible instances and exhausted limits are no errors: they are statuses of a
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,12 +17,12 @@ LONGEST_LINE = 1500
 
 _LONGEST_PATH = 200
 _LONGEST_VALUE = 60
-# What joins letters, and lines where a text has several; blanks of all widths show themselves.
+# What joins letters, and the parts of a picture.
 _JOINERS = "\u200c\u200d"
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    """Return a text whose characters a terminal or a log shows, and does not obey.
+    r"""Return a text whose characters a terminal or a log shows, and does not obey.
 
     Control characters, marks that turn the direction of a line, separators of lines and lone
     surrogates are spelled as Python escapes; all others stay.
@@ -34,22 +35,23 @@ def printable(text: str, *, lines: bool = False) -> str:
 
     Examples
     --------
-    >>> print(printable("\\x1b[31mred"), printable("a\\nb"), printable("Zürich"))
-    \\x1b[31mred a\\nb Zürich
+    >>> print(printable("\x1b[31mred"), printable("a\nb"), printable("Zürich"))
+    \x1b[31mred a\nb Zürich
     """
     if text.isprintable():
         return text
     return "".join(
-        char
-        if char.isprintable()
-        or (char.isspace()
-        and char > "\x85"
-        and char not in "\u2028\u2029")
-        or char in _JOINERS
-        or (lines and char == "\n")
-        else char.encode("unicode_escape").decode()
-        for char in text
+        char if _is_shown(char) or (lines and char == "\n") else _spelled(char) for char in text
     )
+
+
+def _is_shown(char: str) -> bool:
+    """Tell whether a character is printed as it is; blanks of all widths are, line ends are not."""
+    return char.isprintable() or unicodedata.category(char) == "Zs" or char in _JOINERS
+
+
+def _spelled(char: str) -> str:
+    return char.encode("unicode_escape").decode()
 
 
 @dataclass(frozen=True, slots=True)

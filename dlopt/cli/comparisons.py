@@ -74,7 +74,7 @@ def notes(named: Named) -> Iterator[str]:
         for who, why in _grouped(compared.left_out):
             yield f"left out: {who} on {name}: {printable(why)}"
         for wrong in compared.contradictions:
-            yield f"{name}: {printable(wrong)}"
+            yield f"{name}: {printable(str(wrong))}"
 
 
 def _asks_why(row: Row) -> bool:
