@@ -36,6 +36,8 @@ def open_input(path: str | os.PathLike[str]) -> Iterator[BufferedReader]:
         _refuse_device(os.stat(path), source)
         # without this flag, opening a pipe waits for a writer
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except InvalidInstanceError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: not even a path
         raise _unreadable(error, source) from error
     with os.fdopen(handle, "rb") as file:

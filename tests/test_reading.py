@@ -62,7 +62,7 @@ def test_every_command_refuses_what_has_no_end(
     path = silent if device == "pipe" else Path(device)
     done = dlopt(*(path if word == "@" else word for word in COMMANDS[name]), code=2)
     told = "is a pipe that nobody has written to" if device == "pipe" else "is a device"
-    assert f"{path}: {told}" in done.err
+    assert done.err.startswith(f"error: {path}: {told}")
     assert len(done.err) < 300
     assert done.out == ""
 
