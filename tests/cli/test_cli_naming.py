@@ -46,3 +46,11 @@ def test_failures_of_other_machines(dlopt: Command, tmp_path: Path) -> None:
     file_of(failures, [{"machine": 0, "begin": 1, "until": "1/0"}])
     done = dlopt("simulate", "grid", "--tasks", 5, "--failures", failures, code=2)
     assert done.err.startswith(f"error: {failures}: [0].until: ") or str(failures) in done.err
+
+
+def test_a_deeply_nested_line_among_the_rows_of_a_sweep(dlopt: Command, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("[" * 100_000 + "\n")
+    done = dlopt("simulate", "grid", "--tasks", 5, "--rows", rows, code=2)
+    assert str(rows) in done.err
+    assert len(done.err) < 500
