@@ -6,8 +6,52 @@ Infeasible instances and exhausted limits are no errors: they are statuses of a
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+LONGEST_LINE = 1500
+"""Characters that a line of a message has at the most."""
+
+_LONGEST_PATH = 200
+_LONGEST_VALUE = 60
+# What joins letters, and the parts of a picture.
+_JOINERS = "\u200c\u200d"
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    r"""Return a text whose characters a terminal or a log shows, and does not obey.
+
+    Control characters, marks that turn the direction of a line, separators of lines and lone
+    surrogates are spelled as Python escapes; all others stay.
+
+    Parameters
+    ----------
+    text : str
+    lines : bool, default False
+        Keep line ends, of a text that is meant to have several lines.
+
+    Examples
+    --------
+    >>> print(printable("\x1b[31mred"), printable("a\nb"), printable("Zürich"))
+    \x1b[31mred a\nb Zürich
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char if _is_shown(char) or (lines and char == "\n") else _spelled(char) for char in text
+    )
+
+
+def _is_shown(char: str) -> bool:
+    """Tell whether a character is printed as it is; blanks of all widths are, line ends are not."""
+    return char.isprintable() or unicodedata.category(char) == "Zs" or char in _JOINERS
+
+
+def _spelled(char: str) -> str:
+    return char.encode("unicode_escape").decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +78,9 @@ class Fault:
     rule: str
 
     def __str__(self) -> str:
-        where = f"{self.path}: " if self.path else ""
-        if self.value is MISSING:
-            return f"{where}{self.rule}"
-        return f"{where}{self.rule}, got {_short(self.value)}"
+        path, rule = _clipped(self.path, _LONGEST_PATH), _clipped(self.rule, LONGEST_LINE // 2)
+        text = f"{path}: {rule}" if path else rule
+        return printable(text if self.value is MISSING else f"{text}, got {_short(self.value)}")
 
 
 class _Missing:
@@ -50,7 +93,15 @@ MISSING = _Missing()
 
 
 class DloptError(Exception):
-    """Base of everything that dlopt raises on purpose."""
+    """Base of everything that dlopt raises on purpose.
+
+    Its text can be printed and logged whatever names it tells: no line is long, and none holds
+    control characters.
+    """
+
+    def __str__(self) -> str:
+        lines = super().__str__().split("\n")
+        return "\n".join(printable(_clipped(line, LONGEST_LINE)) for line in lines)
 
 
 class InvalidInstanceError(DloptError, ValueError):
@@ -79,7 +130,7 @@ class InvalidInstanceError(DloptError, ValueError):
         lines = [str(fault) for fault in self.faults[: self.MOST_SHOWN]]
         if len(self.faults) > self.MOST_SHOWN:
             lines.append(f"... and {len(self.faults) - self.MOST_SHOWN} more")
-        prefix = f"{source}: " if source else ""
+        prefix = f"{printable(source)}: " if source else ""
         super().__init__("\n".join(prefix + line for line in lines))
 
     def within(self, source: str) -> InvalidInstanceError:
@@ -104,7 +155,26 @@ class MissingExtraError(DloptError, ImportError):
 
 def _short(value: object) -> str:
     try:
-        text = repr(value) if isinstance(value, str) else str(value)
+        part = _part(value)
+        text = repr(part) if isinstance(part, str) else str(part)
     except (ValueError, RecursionError):  # over 4300 digits, or nested too deeply
         return f"a very long {type(value).__name__}"
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+
+
+def _part(value: Any, depth: int = 2) -> Any:
+    """Return the beginning of what may have millions of entries: no more of it is shown."""
+    if type(value) is str:
+        return value[: _LONGEST_VALUE + 1]
+    if depth and type(value) in (list, tuple):
+        return type(value)(_part(entry, depth - 1) for entry in value[:_LONGEST_VALUE])
+    if depth and type(value) is dict:
+        entries = islice(value.items(), _LONGEST_VALUE)
+        return {_part(key): _part(entry, depth - 1) for key, entry in entries}
+    return value
+
+
+def _clipped(text: str, most: int) -> str:
+    """Return a text with its middle left out if it is longer than `most` characters."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}...{text[-half:]}"

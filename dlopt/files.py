@@ -18,9 +18,12 @@ from typing import IO, Any
 
 from dlopt import arithmetic
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.reading import load_bytes
 
-MOST_BYTES = 512 * 1024 * 1024
-"""A larger file is taken for a mistake."""
+MOST_VALUES = 8_000_000
+"""More values in a JSON file are taken for a mistake: as objects they take much more memory."""
+
+_MOST_REPEATED = 1000
 
 # A line end tells a list from a text that looks like one: no text in JSON has a line end.
 _NUMBER = r'(?:-?\d[^\s,"]*|"-?\d+/\d+")'
@@ -117,39 +120,6 @@ def load_text(path: str | os.PathLike[str], kind: str) -> str:
         raise InvalidInstanceError([fault], os.fspath(path)) from error
 
 
-def load_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return what a file or pipe holds, at most `MOST_BYTES` of it.
-
-    Raises
-    ------
-    InvalidInstanceError
-        If there is no such file, it is too large, or it is a device without an end.
-    """
-    source = os.fspath(path)
-    try:
-        known = os.stat(path)
-        size = known.st_size
-        if stat.S_ISBLK(known.st_mode) or (stat.S_ISCHR(known.st_mode) and not _is_input(path)):
-            raise InvalidInstanceError([Fault("", MISSING, "is a device and no file")], source)
-        data = b""
-        if size <= MOST_BYTES:
-            with open(path, "rb") as file:
-                data = file.read(MOST_BYTES + 1)
-            size = len(data)
-    except OSError as error:
-        fault = Fault("", MISSING, f"cannot be read: {error.strerror}")
-        raise InvalidInstanceError([fault], source) from error
-    if size > MOST_BYTES:
-        told = f"more than {MOST_BYTES} bytes" if data else f"{size} bytes"
-        raise InvalidInstanceError([Fault("", told, "is too large a file")], source)
-    return data
-
-
-def _is_input(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path stands for the standard input, or for nothing: both have an end."""
-    return os.fspath(path) in ("/dev/stdin", "/dev/tty", "/dev/null", "/dev/fd/0")
-
-
 def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Any:
     """Return the data of a JSON file; a field that is given twice is a fault.
 
@@ -165,6 +135,9 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
         If there is no such file, it is too large, or it is no JSON.
     """
     source, text = os.fspath(path), load_text(path, "JSON")
+    if sum(map(text.count, ",[{")) > MOST_VALUES:
+        fault = Fault("", f"more than {MOST_VALUES} values", "is too large a file")
+        raise InvalidInstanceError([fault], source)
     repeated: list[tuple[dict[str, Any], str]] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -189,7 +162,8 @@ def load_json(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> A
         fault = Fault("", MISSING, f"has a number that is too long: more than {most} digits")
         raise InvalidInstanceError([fault], source) from error
     if repeated:
-        paths = dict(_paths(data, ""))
+        del repeated[_MOST_REPEATED:]
+        paths = _paths(data, {id(at) for at, _ in repeated})
         faults = [
             Fault(paths.get(id(at), "") + key, MISSING, "is given twice") for at, key in repeated
         ]
@@ -234,12 +208,32 @@ def load_headed(
     return {key: value for key, value in data.items() if key not in head}, faults
 
 
-def _paths(data: Any, path: str) -> Iterator[tuple[int, str]]:
-    """Yield every object in JSON data by its identity, with the path that its fields begin with."""
-    if isinstance(data, dict):
-        yield id(data), path and f"{path}."
-        for key, value in data.items():
-            yield from _paths(value, f"{path}.{key}" if path else key)
-    elif isinstance(data, list):
-        for index, value in enumerate(data):
-            yield from _paths(value, f"{path}[{index}]")
+def _paths(data: Any, wanted: set[int]) -> dict[int, str]:
+    """Return, of objects in JSON data by their identities, the paths that their fields begin with.
+
+    Linear in the size of the data, to any depth: a path is put together only where it is wanted.
+    """
+    above: list[tuple[int, str]] = []  # of every object and list: the one it stands in, its key
+    todo: list[tuple[Any, int, str]] = [(data, -1, "")]
+    found: dict[int, str] = {}
+    while todo:
+        value, parent, key = todo.pop()
+        number = len(above)
+        above.append((parent, key))
+        if isinstance(value, dict):
+            if id(value) in wanted:
+                found[id(value)] = _path(above, number)
+            entries = [(inner, f".{name}") for name, inner in value.items()]
+        else:
+            entries = [(inner, f"[{index}]") for index, inner in enumerate(value)]
+        todo += [(inner, number, key) for inner, key in entries if isinstance(inner, dict | list)]
+    return found
+
+
+def _path(above: list[tuple[int, str]], number: int) -> str:
+    parts = []
+    while number >= 0:
+        number, key = above[number]
+        parts.append(key)
+    path = "".join(reversed(parts)).removeprefix(".")
+    return path and f"{path}."

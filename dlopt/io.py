@@ -217,7 +217,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     for key in ("value", "bound"):
         values[key] = _read_value(data.get(key), key, levels, faults)
     tolerance = data.get("tolerance", EXACT)
-    if type(tolerance) not in (int, float, Fraction) or not 0 <= float(tolerance) <= SOLVER:
+    if type(tolerance) not in (int, float, Fraction) or not 0 <= tolerance <= SOLVER:
         faults.append(Fault("tolerance", tolerance, f"must be a number in [0, {SOLVER:g}]"))
     solution = None
     ours = data.get("problem") in (None, instance.problem)  # another's would be wrong everywhere

@@ -287,3 +287,14 @@ def test_values_of_several_levels() -> None:
         with pytest.raises(InvalidInstanceError) as caught:
             io.result_from_data({**data, "value": value}, THREE)
         assert [fault.path for fault in caught.value.faults] == [path]
+
+
+@pytest.mark.parametrize("number", ["1e9999", "-1e9999", f"1{'0' * 400}"])
+def test_a_tolerance_beyond_all_floats_is_told(tmp_path: Path, number: str) -> None:
+    instance = io.read("instances/iit/three-nodes.json", exact_numbers=True)
+    path = tmp_path / "r.json"
+    io.write(io.result_to_data(instance, solve(instance, "edf-iit-2")), path)
+    data = json.loads(path.read_text()) | {"tolerance": "NUMBER"}
+    path.write_text(json.dumps(data).replace('"NUMBER"', number))
+    with pytest.raises(InvalidInstanceError, match=r"tolerance: must be a number in \[0, 1e-06\]"):
+        io.read_plan(path, instance, exact_numbers=True)

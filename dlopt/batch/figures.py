@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 
 from dlopt.batch.measures import Steps
+from dlopt.batch.tables import escape
 
 _COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7b5cd6",

@@ -7,7 +7,6 @@ import os
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import quote
@@ -27,7 +26,7 @@ from dlopt.batch.measures import (
 )
 from dlopt.batch.rows import Row, Trouble
 from dlopt.batch.style import STYLE
-from dlopt.batch.tables import amount, percent, seconds, table, tick_percent, tick_plainly
+from dlopt.batch.tables import amount, escape, percent, seconds, table, tick_percent, tick_plainly
 from dlopt.errors import NotApplicableError
 from dlopt.files import replacing
 from dlopt.result import Status

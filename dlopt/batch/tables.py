@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Sequence
 
 from dlopt.arithmetic import shown
+from dlopt.errors import printable
 from dlopt.result import Value
+
+
+def escape(text: str) -> str:
+    """Return a text as HTML; characters that a page would obey, and not show, are spelled."""
+    return html.escape(printable(text))
 
 
 def table(

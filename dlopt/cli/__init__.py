@@ -22,7 +22,7 @@ def _run() -> int:
 
     from dlopt.cli.commands import app
     from dlopt.cli.console import Exit, discard_output, err, still_working, tell, unread
-    from dlopt.errors import DloptError
+    from dlopt.errors import DloptError, printable
 
     try:
         code = app(standalone_mode=False)
@@ -31,6 +31,7 @@ def _run() -> int:
     except DloptError as error:
         code = tell(error)
     except _usage_error() as error:
+        error.message = printable(error.message)
         error.show()
         code = Exit.BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):

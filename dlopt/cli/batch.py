@@ -25,7 +25,7 @@ from dlopt.cli.options import (
     pairs,
     writable,
 )
-from dlopt.errors import DloptError, NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError, printable
 from dlopt.result import Limits, Status
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def batch(
         pictures=pictures is not None,
     )
     for name, other in plan.doubled:
-        err.print(f"{name} equals {other}: solved once", markup=False)
+        err.print(printable(f"{name} equals {other}: solved once"), markup=False)
     try:
         with _bar() as progress:
             summary = run_batch(
@@ -200,7 +200,7 @@ def report(
     for judged in wrong:
         row = judged.row
         text = f"{row.key.method} on {row.instance} is better than the proven {judged.proven}"
-        err.print(f"{text}: one of them is wrong", markup=False)
+        err.print(printable(f"{text}: one of them is wrong"), markup=False)
     if as_json:
         print_json({"report": str(write_to), "rows": len(rows), "contradictions": len(wrong)})
     else:
@@ -296,7 +296,7 @@ def _print(path: Path, plan: Plan, summary: Summary) -> None:
     bad = [row for row in summary.rows if _code(row) in (Exit.NO_ANSWER, Exit.REFUTED)]
     for row in bad[:10]:
         where = f"{row.key.method} on {row.instance}"
-        err.print(f"{where}: {row.status}: {row.reason}", markup=False)
+        err.print(printable(f"{where}: {row.status}: {row.reason}"), markup=False)
     if len(bad) > 10:
         err.print(f"... and {len(bad) - 10} more", markup=False)
     count = len(summary.rows)

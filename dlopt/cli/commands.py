@@ -40,7 +40,7 @@ from dlopt.cli.options import (
     drawable,
     pairs,
 )
-from dlopt.errors import DloptError, NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError, printable
 from dlopt.result import Limits
 from dlopt.version import __version__
 
@@ -107,7 +107,7 @@ def solve(
         goal = registry.problem(instance.problem).module.OBJECTIVES[result.objective]
         out.print(tables.headline(result, goal.sense, goal.senses), soft_wrap=True)
         if result.reason is not None:
-            out.print(result.reason, markup=False, soft_wrap=True)
+            out.print(printable(result.reason), markup=False, soft_wrap=True)
         for line in tables.violations(result.violations):
             out.print(line)
         if result.solution is not None:

@@ -13,6 +13,7 @@ from dlopt import io
 from dlopt.api import Comparison, RefutedAnswerError, Row
 from dlopt.arithmetic import shown
 from dlopt.cli.tables import precision, seconds
+from dlopt.errors import printable
 from dlopt.referee import values_of
 from dlopt.registry import Method, problem
 from dlopt.result import Result, Status, Value
@@ -40,7 +41,7 @@ def table(named: Named) -> Table:
     made.add_column("proof")
     made.add_column("checked", min_width=12)
     for name, compared in named:
-        made.add_row(Text(name, "bold", overflow="fold", no_wrap=False))
+        made.add_row(Text(printable(name), "bold", overflow="fold", no_wrap=False))
         for row in compared.rows:
             made.add_row(*_cells(compared, row, others))
         made.add_section()
@@ -62,18 +63,18 @@ def notes(named: Named) -> Iterator[str]:
     known = [f"{proof} ({what})" for proof, what in _PROOFS.items() if proof in found]
     if known:
         yield "proof of the bound: " + ", ".join(known)
-    for name, compared in named:
+    for name, compared in ((printable(name), compared) for name, compared in named):
         told = (
             (row.method.name, f"{row.result.status}: {row.result.reason}")
             for row in compared.rows
             if row.result is not None and row.result.reason is not None and _asks_why(row)
         )
         for who, why in _grouped(told):
-            yield f"{who} on {name}: {why}"
+            yield f"{who} on {name}: {printable(why)}"
         for who, why in _grouped(compared.left_out):
-            yield f"left out: {who} on {name}: {why}"
+            yield f"left out: {who} on {name}: {printable(why)}"
         for wrong in compared.contradictions:
-            yield f"{name}: {wrong}"
+            yield f"{name}: {printable(str(wrong))}"
 
 
 def _asks_why(row: Row) -> bool:

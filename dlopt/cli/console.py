@@ -11,12 +11,19 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from typing import Any, TypeVar
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
+from rich.text import Text
 
 from dlopt.api import RefutedAnswerError
 from dlopt.arithmetic import is_exact
-from dlopt.errors import DloptError, SolverError
+from dlopt.errors import (
+    DloptError,
+    InvalidInstanceError,
+    SolverError,
+    printable,
+)
 from dlopt.files import to_text
 from dlopt.io import instance_hash, instance_to_data, result_to_data, write
 from dlopt.problems.records import Header, numbers_of
@@ -34,14 +41,32 @@ MANY_NUMBERS = 2_000
 _WORKER = "dlopt-worker"
 
 
-class _Output(Console):
+class _Printable(Console):
+    """Prints names of others without obeying the control characters that they hold."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Lay out a text, as wide as it will be printed."""
+        return super().render_str(printable(text, lines=True), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Yield what is printed: whatever came here otherwise than as a text, too."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield segment._replace(text=printable(segment.text, lines=True))
+
+
+class _Output(_Printable):
     def on_broken_pipe(self) -> None:
         discard_output()
 
 
 out = _Output(highlight=False)
 out.width = max(LEAST_WIDTH, out.width)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+err = _Printable(stderr=True, highlight=False, soft_wrap=True)
 
 
 class Exit(IntEnum):
@@ -104,6 +129,23 @@ def tell(error: DloptError, where: str = "") -> Exit:
             err.print(f"the answer is saved in {name}; please report it")
         return Exit.REFUTED
     return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT
+
+
+@contextlib.contextmanager
+def naming(file: object) -> Iterator[None]:
+    """Let faults that are found in data after it was read name the file that they stand in.
+
+    Parameters
+    ----------
+    file : path-like or None
+        None if no file was given.
+    """
+    try:
+        yield
+    except InvalidInstanceError as error:
+        if file is None or error.source is not None:
+            raise
+        raise error.within(str(file)) from error
 
 
 def interruptible(work: Callable[[], AnswerT]) -> AnswerT:

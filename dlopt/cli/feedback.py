@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from dlopt.cli.bars import bar
-from dlopt.cli.console import Exit, err, out, print_json
+from dlopt.cli.console import Exit, err, naming, out, print_json
 from dlopt.cli.making import number
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
 from dlopt.errors import NotApplicableError
@@ -90,7 +90,7 @@ def feedback(
         raise NotApplicableError(f"--seeds must be positive, got {seeds}")
     names = list(STRATEGIES) if strategies is None else _listed("--strategies", strategies)
     setting = _setting(pairs(settings), _span(load, loads), fail, recover, _given(file, scenario))
-    with bar() as progress:
+    with naming(scenario), bar() as progress:
         found = study(setting, names, seeds=range(seed, seed + seeds), progress=progress)
     if as_json:
         print_json(tables.to_data(found, check))
@@ -193,6 +193,8 @@ def _given(file: Path | None, scenario: Path | None) -> Any:
     instance = io.read(file)
     if not isinstance(instance, Instance):
         raise NotApplicableError(f"{file}: admission is simulated, not {instance.problem}")
+    if not instance.cluster.identical:
+        raise NotApplicableError(f"{file}: a workload is for identical nodes")
     return Workload.of(instance), Scenario() if scenario is None else read_scenario(scenario)
 
 

@@ -12,7 +12,7 @@ import typer
 
 from dlopt.cli import grid_pictures, grid_words
 from dlopt.cli.bars import bar, processors
-from dlopt.cli.console import Exit, err, print_json
+from dlopt.cli.console import Exit, err, naming, print_json
 from dlopt.cli.making import number
 from dlopt.cli.options import (
     AsJson,
@@ -24,7 +24,7 @@ from dlopt.cli.options import (
     pairs,
     writable,
 )
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, printable
 from dlopt.result import Limits
 
 if TYPE_CHECKING:
@@ -165,14 +165,16 @@ def grid(
     drawn = grid_pictures.Drawn(plot_to, over_time, _window(window), _lans(lans))
     instance = None if file is None else _read(file, cases, swept)
     drawn.check(cases[0], instance)
-    run = _run(
-        cases[0],
-        instance,
-        () if failures is None else read_failures(failures),
-        period,
-        trace=check or optimum is not None or plot_to is not None,
-        given_rate=failure_rates is not None,
-    )
+    outages = () if failures is None else read_failures(failures)
+    with naming(failures):
+        run = _run(
+            cases[0],
+            instance,
+            outages,
+            period,
+            trace=check or optimum is not None or plot_to is not None,
+            given_rate=failure_rates is not None,
+        )
     standing = None
     if optimum is not None:
         from dlopt.simulation.grid.optimum import beside_optimum
@@ -190,7 +192,7 @@ def grid(
         grid_words.tell(run.outcome, standing)
     drawn.draw(run)
     for violation in broken[:20]:
-        err.print(str(violation), markup=False)
+        err.print(printable(str(violation)), markup=False)
     if check:
         told = f"{len(broken)} violation{'s' * (len(broken) != 1)}" if broken else "no violation"
         err.print(f"{told}, checked to {run.tolerance:g}", markup=False)
@@ -249,12 +251,16 @@ def _listed(name: str, text: str) -> list[Any]:
 def _read(file: Path, cases: Sequence[Case], swept: dict[str, str | None]) -> Instance:
     from dlopt import io
     from dlopt.problems.dag import Instance
+    from dlopt.simulation.grid.parts import check_fits
 
     if len(cases) > 1 or swept["tasks"] or swept["interval"]:
         raise NotApplicableError("--file is one simulation of the tasks that stand there")
     instance = io.read(file)
     if not isinstance(instance, Instance):
         raise NotApplicableError(f"{file}: dag is simulated on a grid, not {instance.problem}")
+    reason = check_fits(instance)
+    if reason is not None:
+        raise NotApplicableError(f"{file}: {reason}")
     return instance
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from dlopt.arithmetic import shown
 from dlopt.cli.console import out
+from dlopt.errors import printable
 from dlopt.problems.records import plain
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ def tell(outcome: Outcome, standing: Standing | None) -> None:
         out.print(f"{text} ({standing.status})", markup=False, soft_wrap=True)
     stuck = [fate for fate in outcome.fates if fate.reason]
     for fate in stuck[:_MOST_TOLD]:
-        out.print(f"{fate.id} never came home: {fate.reason}", markup=False, soft_wrap=True)
+        out.print(
+            printable(f"{fate.id} never came home: {fate.reason}"), markup=False, soft_wrap=True
+        )
     if len(stuck) > _MOST_TOLD:
         out.print(f"and {len(stuck) - _MOST_TOLD} more", markup=False)
 

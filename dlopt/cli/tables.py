@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dlopt.arithmetic import shown
+from dlopt.errors import printable
 from dlopt.generation import Family
 from dlopt.registry import Method, Option, problem
 from dlopt.result import Result, Status, Value, Violation
@@ -99,7 +100,7 @@ def _entries(entries: Sequence[Any]) -> Table:
 def violations(found: Sequence[Violation]) -> Iterator[Text]:
     """Yield a line for each violation, and one that counts those beyond the first 20."""
     for violation in found[:MOST_VIOLATIONS]:
-        yield Text(str(violation), "red")
+        yield Text(printable(str(violation)), "red")
     if len(found) > MOST_VIOLATIONS:
         yield Text(f"... {len(found) - MOST_VIOLATIONS} more")
 
@@ -180,6 +181,6 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        return escape(value)
+        return escape(printable(value))
     number: Any = value
     return shown(number) if not isinstance(number, tuple) else str(number)

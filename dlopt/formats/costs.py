@@ -190,13 +190,14 @@ def _identical(collector: Collector, rows: list[tuple[int, str]]) -> list[str]:
 
 
 def _tables(collector: Collector, rows: list[tuple[int, str]], edges: list[str]) -> list[str]:
-    head, *body = ((n, _cells(text)) for n, text in rows)
+    head, *body = ((n, _cells(collector, n, text)) for n, text in rows)
     machines = head[1][1:]
     names = []
     for n, cells in body:
         names.append(cells[0])
         collector.task(n, cells[0], costs=_costs(collector, n, cells[1:], len(machines)))
-    second = [(f"edges, line {n}", _cells(text)) for n, text in enumerate(edges, 1) if text.strip()]
+    places = ((f"edges, line {n}", text) for n, text in enumerate(edges, 1) if text.strip())
+    second = [(place, _cells(collector, place, text)) for place, text in places]
     if second:
         listed = len(second[0][1]) == 3 and second[0][1][0].lower() in ("from", "source")
         square = None if listed else names
@@ -235,8 +236,12 @@ def _costs(collector: Collector, n: int, words: list[str], width: int) -> list[N
     ]
 
 
-def _cells(text: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([text]))]
+def _cells(collector: Collector, place: int | str, text: str) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([text]))]
+    except csv.Error as error:  # a cell of more than 131,072 characters
+        collector.fault(place, text, f"is no line of a table: {error}")
+        collector.fail()
 
 
 def _names(count: int) -> list[str]:

@@ -14,8 +14,9 @@ from xml.parsers import expat
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
-from dlopt.files import load_bytes, load_text
+from dlopt.files import load_text
 from dlopt.formats.taskgraph import Collector, TaskGraph, shared_files
+from dlopt.reading import load_bytes
 
 
 def parse(text: str | bytes, *, name: str = "", exact_numbers: bool = False) -> TaskGraph:

@@ -53,6 +53,8 @@ def format_of(path: str | os.PathLike[str]) -> GraphFormat | None:
     if known is not None:
         return known
     try:
+        if not os.path.isfile(path):  # what is read of a pipe is gone
+            return None
         with open(path, "rb") as file:
             text = file.read(4096).decode("utf-8-sig", "replace")
     except (OSError, ValueError):

@@ -19,12 +19,17 @@ from operator import attrgetter
 from typing import Any
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.files import MOST_BYTES, replacing
+from dlopt.files import replacing
+from dlopt.reading import open_input
 
 MOST_FAULTS = 100
 """Reading stops there: a file of another format has a fault on every line."""
 LONGEST_LINE = 1_000_000
 """In bytes; the longest lines of real logs have some hundred."""
+MOST_BYTES = 512 * 1024 * 1024
+"""A log that is longer, unpacked, is taken for a mistake; it is read line by line."""
+MOST_LINES = 20_000_000
+"""The longest real logs have some six million jobs."""
 _KEY = re.compile(r"([A-Za-z][\w-]*)\s*:(?!//)\s*(.*)")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SIZE = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,18})(?!\w|[.,]\d)", re.ASCII)
@@ -152,7 +157,7 @@ def read(path: str | os.PathLike[str]) -> SwfLog:
     """Read a log from a file: plain or gzip by its first bytes, UTF-8 or else Latin-1.
 
     It is read line by line. A line of more than `LONGEST_LINE` bytes, or a log of more than
-    `dlopt.files.MOST_BYTES` once it is unpacked, is taken for a mistake.
+    `MOST_BYTES` once it is unpacked or `MOST_LINES`, is taken for a mistake.
 
     Raises
     ------
@@ -160,7 +165,7 @@ def read(path: str | os.PathLike[str]) -> SwfLog:
         If the file cannot be read, or as `parse` does; it names the file.
     """
     try:
-        with open(path, "rb") as raw:
+        with open_input(path) as raw:
             zipped = raw.peek(2)[:2] == b"\x1f\x8b"
             return parse(map(_decode, _bounded(gzip.GzipFile(fileobj=raw) if zipped else raw)))
     except (OSError, EOFError, zlib.error, ValueError) as error:  # ValueError: not even a path
@@ -178,8 +183,9 @@ def _bounded(file: gzip.GzipFile | BufferedReader) -> Iterator[bytes]:
         if len(line) > LONGEST_LINE:
             rule = f"a line must have at most {LONGEST_LINE:,} bytes"
             raise InvalidInstanceError([Fault(f"line {n}", MISSING, rule)])
-        if total > MOST_BYTES:
-            rule = f"is too large: more than {MOST_BYTES:,} bytes unpacked"
+        if total > MOST_BYTES or n > MOST_LINES:
+            most = f"{MOST_BYTES:,} bytes unpacked" if n <= MOST_LINES else f"{MOST_LINES:,} lines"
+            rule = f"is too large: more than {most}"
             raise InvalidInstanceError([Fault("", MISSING, rule)])
         yield line
 

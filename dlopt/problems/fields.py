@@ -22,6 +22,9 @@ from dlopt.errors import Fault
 LARGEST = 1e100
 """Larger numbers are refused: the product of two must be a number still."""
 
+MOST_FAULTS = 1000
+"""A list is not looked at any further: a message shows fewer, and each takes memory."""
+
 BAD: Any = object()
 """What a check returns instead of a value that is wrong."""
 
@@ -202,7 +205,11 @@ def _sequence(arguments: tuple[Any, ...], limits: Sequence[Any], nested: Nested)
             found.append(Fault(path, value, f"must be a list of at least {least}"))
             return BAD
         before = len(found)
-        kept = [item(entry, f"{path}[{index}]", found) for index, entry in enumerate(entries)]
+        kept = []
+        for index, entry in enumerate(entries):
+            kept.append(item(entry, f"{path}[{index}]", found))
+            if len(found) - before >= MOST_FAULTS:
+                return BAD
         if len(found) > before:
             return BAD
         same = isinstance(entries, tuple) and all(map(operator.is_, kept, entries))

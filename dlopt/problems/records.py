@@ -10,6 +10,7 @@ import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from annotated_types import Ge, Gt
@@ -17,7 +18,14 @@ from annotated_types import Ge, Gt
 from dlopt import arithmetic
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.problems.fields import BAD, Check, compiled, holds_numbers, is_sequence
+from dlopt.problems.fields import (
+    BAD,
+    MOST_FAULTS,
+    Check,
+    compiled,
+    holds_numbers,
+    is_sequence,
+)
 
 NonNegative = Annotated[Number, Ge(0)]
 Positive = Annotated[Number, Gt(0)]
@@ -160,10 +168,10 @@ def examine(
         elif required:
             found.append(Fault(dot + name, MISSING, "is missing"))
     known = ", ".join(checks)
+    strange = (key for key in data if key not in checks)
     found += [
         Fault(f"{dot}{key}", data[key], f"is not a field (known: {known})")
-        for key in data
-        if key not in checks
+        for key in islice(strange, MOST_FAULTS)
     ]
     told = {fault.path for fault in found}
     for name, nodes in kind.lengths(values).items():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dlopt.errors import InvalidInstanceError
 from dlopt.formats.costs import parse, read
 from dlopt.formats.taskgraph import GraphEdge, TaskGraph
 from tests.formats.graph_faults import told
@@ -107,3 +108,11 @@ def test_files(tmp_path: Path) -> None:
     assert told(read, times, edges=links)[0].startswith(f"{links}: line 2: an edge must join")
     times.write_text("task,P1\na,x\n")
     assert told(read, times, edges=links)[0].startswith(f"{times}: line 2: the cost must be")
+
+
+def test_a_cell_beyond_what_csv_reads_is_told():
+    cell = "x" * 200_000
+    with pytest.raises(InvalidInstanceError, match="line 3: is no line of a table: field larger"):
+        parse([*TIMES[:2], f"b,1,{cell}"])
+    with pytest.raises(InvalidInstanceError, match="edges, line 2: is no line of a table"):
+        parse(TIMES, edges=[LISTED[0], f"a,{cell},1"])

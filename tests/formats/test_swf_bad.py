@@ -135,11 +135,11 @@ def test_a_corrupt_gzip(tmp_path: Path) -> None:
 
 def test_a_missing_file_a_folder_and_no_path(tmp_path: Path) -> None:
     (missing,) = faults_of_file(tmp_path / "missing.swf")
-    assert missing.rule == "must be a readable file: No such file or directory"
+    assert missing.rule == "cannot be read: No such file or directory"
     (directory,) = faults_of_file(tmp_path)
-    assert directory.rule == "must be a readable file: Is a directory"
+    assert directory.rule == "cannot be read: Is a directory"
     (impossible,) = faults_of_file("a\0b")
-    assert impossible.rule == "must be a readable file: embedded null byte"
+    assert impossible.rule == "cannot be read: embedded null byte"
 
 
 def test_an_empty_file(tmp_path: Path) -> None:

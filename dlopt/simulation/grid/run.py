@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlopt.arithmetic import EXACT, FLOATING, Number, exact
-from dlopt.errors import NotApplicableError
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.dag import Graph, Instance, Trace, violations_executed
 from dlopt.result import Violation
 from dlopt.simulation.grid.engine import Engine
@@ -115,8 +115,9 @@ def simulate_grid(
     Raises
     ------
     NotApplicableError
-        If the instance has no LANs, its data does not go through their schedulers, or a failure
-        is of no machine.
+        If the instance has no LANs, or its data does not go through their schedulers.
+    InvalidInstanceError
+        If a failure is of no machine.
     MissingExtraError
         If simpy is not installed.
 
@@ -180,12 +181,14 @@ def simulate_grid(
 
 def _check(hazards: Hazards, machines: int, period: float, until: Number | None) -> None:
     """Raise unless hazards speak of nodes that there are, and times are positive."""
-    for index, failure in enumerate(hazards.failures):
-        if failure.machine >= machines:
-            raise NotApplicableError(
-                f"failures[{index}].machine must be one of the {machines} machines (0-based), "
-                f"got {failure.machine}"
-            )
+    rule = f"must be one of the {machines} machines (0-based)"
+    faults = [
+        Fault(f"failures[{index}].machine", failure.machine, rule)
+        for index, failure in enumerate(hazards.failures)
+        if failure.machine >= machines
+    ]
+    if faults:
+        raise InvalidInstanceError(faults)
     for name, value in (("period", period), ("until", until)):
         if value is not None and not value > 0:
             raise NotApplicableError(f"{name} must be positive, got {value}")

@@ -206,7 +206,7 @@ def read_rows(path: str | os.PathLike[str]) -> tuple[Row, ...]:
             rows.append(Row.from_data(json.loads(line)))
         except InvalidInstanceError as error:
             raise InvalidInstanceError(error.faults, f"{os.fspath(path)}, line {number}") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             fault = Fault("", line[:60], "must be a JSON object")
             raise InvalidInstanceError([fault], f"{os.fspath(path)}, line {number}") from None
     return tuple(rows)

@@ -106,7 +106,7 @@ def test_what_is_no_grid_is_refused() -> None:
         simulate_grid(no_lans)
     with pytest.raises(NotApplicableError, match="graph g has no home LAN"):
         simulate_grid(plain(Graph("g", (Task("t", 1),))))
-    with pytest.raises(NotApplicableError, match=r"failures\[0\].machine must be one of the 1"):
+    with pytest.raises(InvalidInstanceError, match=r"failures\[0\].machine: must be one of the 1"):
         simulate_grid(plain(GRAPH), hazards=Hazards(failures=(Outage(1, 0),)))
     for name in ("period", "until"):
         with pytest.raises(NotApplicableError, match=f"{name} must be positive, got 0"):
