@@ -36,6 +36,7 @@ MEMORY_BYTES = 2 * 1024**3
 """What a command may take beside what the process has once everything is imported."""
 LONGEST_MESSAGE = 10_000
 """Characters of standard error."""
+ROOT = Path(__file__).parents[1]
 WORKER = ("-m", "benchmarks.fuzz")
 """How Python is started to run the commands."""
 _CODES = frozenset({0, 1, 2, 3, 4, 5})
@@ -87,7 +88,11 @@ def watched(folder: Path, seed: int, first: int, last: int, ends: float) -> Any:
     command += ["--seed", str(seed), "--count", str(last), "--folder", str(folder)]
     stderr = folder / "worker.txt"
     with stderr.open("wb") as told:
-        worker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True)
+        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        around = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        worker = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=told, text=True, env=around
+        )
         begun: dict[str, Any] | None = None
         try:
             for line in worker.stdout or ():

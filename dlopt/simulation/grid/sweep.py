@@ -8,15 +8,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from pathlib import Path
+from operator import attrgetter
 from typing import Annotated
 
 from annotated_types import Ge
 
+from dlopt import journal
 from dlopt.arithmetic import Number
-from dlopt.errors import DloptError, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.dag import Graph, Outage
 from dlopt.problems.records import NonNegative, Positive, Record
 from dlopt.simulation.grid.drawn import TOPOLOGIES
@@ -143,7 +145,7 @@ def sweep(
         With several, scripts must start under ``if __name__ == "__main__"``.
     path : path-like, optional
         Rows are appended here as they come; those of it are not simulated again, so that a sweep
-        that was stopped goes on.
+        that was stopped goes on. One run at a time writes to a file.
     progress : callable, optional
         Called with the number of cases that are done, and that of all.
 
@@ -155,7 +157,7 @@ def sweep(
     Raises
     ------
     NotApplicableError
-        If a case is none, or the file cannot be written.
+        If a case is none, or the file cannot be written, or another run is writing to it.
     InvalidInstanceError
         If the file holds something else.
     SolverError
@@ -169,66 +171,48 @@ def sweep(
     """
     wanted = list(dict.fromkeys(cases))
     tell = progress or (lambda done, total: None)
-    found = {} if path is None else {row.case: row for row in read_rows(path)}
-    todo = [case for case in wanted if case not in found]
-    done = len(wanted) - len(todo)
-    tell(done, len(wanted))
-    # The longest first, so that none is left alone at the end; one after another in one process.
-    order = todo if processes == 1 else sorted(todo, key=lambda case: -case.tasks * case.nodes)
-    for row in spread(_work, order, processes):
-        if path is not None:
-            _append(row, Path(path))
-        found[row.case] = row
-        done += 1
+    with nullcontext() if path is None else journal.Journal(path, SWEEP) as kept:
+        found = {} if kept is None else kept.rows
+        todo = [case for case in wanted if case not in found]
+        done = len(wanted) - len(todo)
         tell(done, len(wanted))
+        # The longest first, so that none is left alone at the end; in one process as they come.
+        order = todo if processes == 1 else sorted(todo, key=lambda case: -case.tasks * case.nodes)
+        for row in spread(_work, order, processes):
+            if kept is None:
+                found[row.case] = row
+            else:
+                kept.append(row)
+            done += 1
+            tell(done, len(wanted))
     return tuple(found[case] for case in wanted)
 
 
 def read_rows(path: str | os.PathLike[str]) -> tuple[Row, ...]:
-    """Return the rows of a file; none if there is no file. A last line without end is no row.
+    """Return the rows of a file; none if there is no file. A last line that is torn is no row.
 
     Raises
     ------
     InvalidInstanceError
         If a line is no row, with its number and its faults.
     """
+    return tuple(journal.read_rows(path, SWEEP)) if os.path.lexists(path) else ()
+
+
+def _row_from_line(line: bytes) -> Row:
     try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")[:-1]
-    except FileNotFoundError:
-        return ()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInstanceError(
-            [Fault("", str(error), "cannot be read")], os.fspath(path)
-        ) from None
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            rows.append(Row.from_data(json.loads(line)))
-        except InvalidInstanceError as error:
-            raise InvalidInstanceError(error.faults, f"{os.fspath(path)}, line {number}") from None
-        except (ValueError, RecursionError):
-            fault = Fault("", line[:60], "must be a JSON object")
-            raise InvalidInstanceError([fault], f"{os.fspath(path)}, line {number}") from None
-    return tuple(rows)
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        raise InvalidInstanceError([Fault("", MISSING, "is no JSON")]) from error
+    return Row.from_data(data)
 
 
-def _append(row: Row, path: Path) -> None:
-    """Write a row on a line of its own; what was begun and never ended goes."""
-    try:
-        with path.open("a+b") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(0)
-            kept = file.read().rfind(b"\n") + 1 if size and not _ends(path) else size
-            file.truncate(kept)
-            file.write(json.dumps(row.to_data()).encode() + b"\n")
-    except OSError as error:
-        raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
+def _line_of(row: Row) -> bytes:
+    return json.dumps(row.to_data()).encode() + b"\n"
 
 
-def _ends(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() == b"\n"
+SWEEP = journal.RowFormat(b'{"case": {', _row_from_line, _line_of, attrgetter("case"))
+"""The rows of a sweep: of two of the same case, the later counts."""
 
 
 @lru_cache(maxsize=4)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.journal import Journal
 from dlopt.simulation.grid import TOPOLOGIES, write_grid
-from dlopt.simulation.grid.sweep import Case, Row, read_rows, sweep
+from dlopt.simulation.grid.sweep import SWEEP, Case, Row, read_rows, sweep
 
 SMALL = Case(lans=2, nodes=2, tasks=3, queue_size=1)
 CASES = tuple(replace(SMALL, queue_size=size, seed=seed) for size in (1, 2) for seed in (0, 1))
@@ -43,7 +44,7 @@ def test_processes_give_the_same_rows(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("nothing\n")
-    with pytest.raises(InvalidInstanceError, match="line 1: must be a JSON object"):
+    with pytest.raises(InvalidInstanceError, match="line 1: is no JSON"):
         read_rows(path)
     path.write_text(json.dumps({"case": {"tasks": 0}}) + "\n")
     with pytest.raises(InvalidInstanceError, match="tasks"):
@@ -57,6 +58,29 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
     for processes in (1, 2):
         with pytest.raises(NotApplicableError, match="no topology 'ring'"):
             sweep([replace(case, topology="ring") for case in CASES[:2]], processes=processes)
+
+
+@pytest.mark.parametrize("foreign", ['{"a": 1}', "a key", "[", "[" * 10**5, "one\ntwo", '{"cas'])
+def test_files_of_others_are_left_as_they_are(foreign: str, tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_text(foreign)
+    if foreign == '{"cas':  # the beginning of a row, which was torn
+        sweep(CASES[:1], path=path)
+        assert len(read_rows(path)) == 1
+    else:
+        with pytest.raises(InvalidInstanceError):
+            sweep(CASES[:1], path=path)
+        assert path.read_text() == foreign
+
+
+def test_one_run_at_a_time_writes_to_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    with (
+        Journal(path, SWEEP),
+        pytest.raises(NotApplicableError, match="another run is writing to it"),
+    ):
+        sweep(CASES[:1], path=path)
+    assert len(sweep(CASES[:1], path=path)) == 1
 
 
 def test_a_grid_from_a_file_and_gateways(tmp_path: Path) -> None:
