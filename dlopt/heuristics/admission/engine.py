@@ -11,6 +11,7 @@ from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.cores import Policy, core_of, parse
 from dlopt.heuristics.admission.orders import Planned, Waiting
 from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.guarded import Guarded
 from dlopt.problems.admission import Decision, Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.records import NonNegative, Record
@@ -27,7 +28,7 @@ class _State(Record):
     channel_ready: NonNegative = 0
 
 
-class Admission:
+class Admission(Guarded):
     """Decides on divisible tasks one by one, and keeps a plan for those it accepted.
 
     Parameters
@@ -62,6 +63,9 @@ class Admission:
 
     Notes
     -----
+    Several threads may use one: a call waits until those before it have ended. Copies and pickles
+    go on by themselves.
+
     Guarantee, of every algorithm that is not literal: a promised deadline is met, for the plan
     that `plan` returns is valid at all times, and an accepted task changes it only into another
     valid plan. A task is committed whole once its first transmission starts before `now`; until
@@ -175,12 +179,14 @@ class Admission:
     @property
     def waiting(self) -> tuple[str, ...]:
         """Identities of the tasks that are not committed yet, in the order of the plan."""
-        return tuple(task.id for task in self._queue.tasks)
+        with self._lock:
+            return tuple(task.id for task in self._queue.tasks)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """All decisions so far, in the order in which they were made."""
-        return tuple(self._decisions)
+        with self._lock:
+            return tuple(self._decisions)
 
     def submit(self, task: Task) -> Decision:
         """Decide on a task that arrives.
@@ -202,28 +208,29 @@ class Admission:
             If the task arrives in the past, or its identity was used before. As after a
             rejection, plan and clock are what they were.
         """
-        if not isinstance(task, Task):
-            raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
-        new = self._waiting(task, task.load)
-        faults = []
-        if new.arrival < self.now:
-            rule = f"must not lie before now, {shown(simplest(self.now), 15)}"
-            faults.append(Fault("arrival", task.arrival, rule))
-        if not task.id:
-            faults.append(Fault("id", task.id, "must not be empty"))
-        if task.id in self._ids:
-            faults.append(Fault("id", task.id, "was submitted before"))
-        if task.remaining is not None:
-            faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
-        if faults:
-            raise InvalidInstanceError(faults)
-        refused = self._queue.offer(new)
-        if refused is not None:
-            by, of = refused.miss
-            rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
-            return self._record(task.id, False, new.arrival, **rest)
-        self.now = new.arrival
-        return self._record(task.id, True, new.arrival, promised=self.algorithm.control)
+        with self._lock:
+            if not isinstance(task, Task):
+                raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
+            new = self._waiting(task, task.load)
+            faults = []
+            if new.arrival < self.now:
+                rule = f"must not lie before now, {shown(simplest(self.now), 15)}"
+                faults.append(Fault("arrival", task.arrival, rule))
+            if not task.id:
+                faults.append(Fault("id", task.id, "must not be empty"))
+            if task.id in self._ids:
+                faults.append(Fault("id", task.id, "was submitted before"))
+            if task.remaining is not None:
+                faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
+            if faults:
+                raise InvalidInstanceError(faults)
+            refused = self._queue.offer(new)
+            if refused is not None:
+                by, of = refused.miss
+                rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
+                return self._record(task.id, False, new.arrival, **rest)
+            self.now = new.arrival
+            return self._record(task.id, True, new.arrival, promised=self.algorithm.control)
 
     def advance(self, now: Number) -> None:
         """Tell the engine that time has passed: what was to be sent before `now` was sent.
@@ -233,16 +240,18 @@ class Admission:
         InvalidInstanceError
             If `now` lies before the engine's clock.
         """
-        instant = self._cast(_State(now).now)
-        if instant < self.now:
-            rule = f"must not lie before {shown(simplest(self.now), 15)}"
-            raise InvalidInstanceError([Fault("now", now, rule)])
-        self._queue.advance(instant)
-        self.now = instant
+        with self._lock:
+            instant = self._cast(_State(now).now)
+            if instant < self.now:
+                rule = f"must not lie before {shown(simplest(self.now), 15)}"
+                raise InvalidInstanceError([Fault("now", now, rule)])
+            self._queue.advance(instant)
+            self.now = instant
 
     def plan(self) -> Solution:
         """Return all decisions, and the chunks of all accepted tasks, sent or only planned."""
-        return Solution(self.decisions, self._queue.chunks())
+        with self._lock:
+            return Solution(self.decisions, self._queue.chunks())
 
     def placements(self) -> tuple[Planned, ...]:
         """Return where each accepted task was put, sent or only planned, without its chunks.
@@ -252,9 +261,10 @@ class Admission:
         NotApplicableError
             If the algorithm plans nothing.
         """
-        if not isinstance(self._queue, Queue):
-            raise NotApplicableError(f"{self.algorithm.name} has no places for tasks")
-        return self._queue.placements()
+        with self._lock:
+            if not isinstance(self._queue, Queue):
+                raise NotApplicableError(f"{self.algorithm.name} has no places for tasks")
+            return self._queue.placements()
 
     def _waiting(self, task: Task, load: Number) -> Waiting:
         cast = self._cast

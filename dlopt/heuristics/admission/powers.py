@@ -71,6 +71,10 @@ class Powers:
                 lambda n: (n - total[n]) / rate if rate else Fraction(n * (n - 1), 2)
             )
 
+    def __reduce__(self) -> tuple[type[Powers], tuple[Any]]:
+        """Copy and pickle the base alone: what was computed of it is computed again."""
+        return Powers, (self.beta,)
+
     def upto(self, n: int) -> Powers:
         """Let all be known up to index `n` at least, and return them."""
         if not self.exact:

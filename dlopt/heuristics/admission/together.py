@@ -60,6 +60,10 @@ class Together:
         self._exact = isinstance(self.rule.tau, Fraction)
         self._known: dict[Any, Work] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without what is known of loads, which is found again."""
+        return {**vars(self), "_known": {}}
+
     def work(self, load: Any) -> Work:
         """Return what is known of a load; it is kept, for queues ask again and again."""
         found = self._known.get(load)

@@ -13,6 +13,7 @@ from dlopt.heuristics.coreservation.mixed import is_mixed
 from dlopt.heuristics.coreservation.placing import Batch
 from dlopt.heuristics.coreservation.refining import Refiner
 from dlopt.heuristics.coreservation.table import TimeSlotTable
+from dlopt.heuristics.guarded import Guarded
 from dlopt.problems.coreservation import (
     Decision,
     Holding,
@@ -26,7 +27,7 @@ from dlopt.problems.coreservation.shapes import is_number
 from dlopt.problems.records import as_exact
 
 
-class CoReservation:
+class CoReservation(Guarded):
     """Decides on requests for CPU shares, batch by batch, and keeps what they hold.
 
     Parameters
@@ -58,6 +59,9 @@ class CoReservation:
 
     Notes
     -----
+    Several threads may use one: a call waits until those before it have ended. Copies and pickles
+    go on by themselves.
+
     Guarantee, of all but the literal algorithms: at every instant, also while a plan is being
     changed, the shares on a machine are at most what holdings leave of its capacity; an accepted
     request has all of its parts within their limits, on their machines; a rejected one has none;
@@ -133,12 +137,14 @@ class CoReservation:
     @property
     def now(self) -> Number:
         """The latest instant that the engine was told of."""
-        return simplest(self.table.now)
+        with self._lock:
+            return simplest(self.table.now)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """All decisions so far, in the order in which the requests were told."""
-        return tuple(self._decisions.values())
+        with self._lock:
+            return tuple(self._decisions.values())
 
     def submit(
         self, requests: Sequence[Request], *, at: Number | None = None
@@ -167,18 +173,21 @@ class CoReservation:
         NotApplicableError
             If `requests` is no sequence of requests; a single one goes in a list.
         """
-        if not isinstance(requests, Iterable) or isinstance(requests, str):
-            raise NotApplicableError(f"a sequence of requests is needed, not a {_kind(requests)}")
-        requests = tuple(requests)
-        for one in requests:
-            if not isinstance(one, Request):
-                raise NotApplicableError(f"a request is needed, not a {_kind(one)}")
-        if at is None:
-            at = max((self.table.now, *(one.arrival for one in requests)))
-        faults = self._faults(requests, at)
-        if faults:
-            raise InvalidInstanceError(faults)
-        return self._decide(requests, at)
+        with self._lock:
+            if not isinstance(requests, Iterable) or isinstance(requests, str):
+                raise NotApplicableError(
+                    f"a sequence of requests is needed, not a {_kind(requests)}"
+                )
+            requests = tuple(requests)
+            for one in requests:
+                if not isinstance(one, Request):
+                    raise NotApplicableError(f"a request is needed, not a {_kind(one)}")
+            if at is None:
+                at = max((self.table.now, *(one.arrival for one in requests)))
+            faults = self._faults(requests, at)
+            if faults:
+                raise InvalidInstanceError(faults)
+            return self._decide(requests, at)
 
     def cancel(self, request: str) -> None:
         """Take back an accepted request; of one that has begun, what is left from now on.
@@ -190,12 +199,13 @@ class CoReservation:
         NotApplicableError
             If it was never accepted, was cancelled before, or is over.
         """
-        one = self._accepted.get(request)
-        if one is None or one.end <= self.table.now:
-            raise NotApplicableError(f"request {request} holds nothing that can be cancelled")
-        self._ledger.forget(request)
-        self._gone.add(request)
-        del self._accepted[request], self._decisions[request]
+        with self._lock:
+            one = self._accepted.get(request)
+            if one is None or one.end <= self.table.now:
+                raise NotApplicableError(f"request {request} holds nothing that can be cancelled")
+            self._ledger.forget(request)
+            self._gone.add(request)
+            del self._accepted[request], self._decisions[request]
 
     def advance(self, now: Number) -> None:
         """Tell the engine that time has passed.
@@ -205,11 +215,13 @@ class CoReservation:
         InvalidInstanceError
             If `now` lies before the engine's clock.
         """
-        self.table.advance(now)
+        with self._lock:
+            self.table.advance(now)
 
     def plan(self) -> Solution:
         """Return all decisions, and what is held or was held."""
-        return Solution(self.decisions, tuple(self._ledger.shares()), self._ledger.changes())
+        with self._lock:
+            return Solution(self.decisions, tuple(self._ledger.shares()), self._ledger.changes())
 
     def _faults(self, requests: tuple[Request, ...], at: Number) -> list[Fault]:
         """Return what is wrong with a batch."""

@@ -20,6 +20,7 @@ from sortedcontainers import SortedDict
 
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.guarded import Guarded
 from dlopt.problems.coreservation import Machine
 from dlopt.problems.coreservation.shapes import is_number
 
@@ -45,7 +46,7 @@ class Reservation:
     cpu: Any
 
 
-class TimeSlotTable:
+class TimeSlotTable(Guarded):
     """What is reserved on each machine at every instant from now on.
 
     Parameters
@@ -72,6 +73,9 @@ class TimeSlotTable:
 
     Notes
     -----
+    Several threads may use one: a call waits until those before it have ended. Copies and pickles
+    go on by themselves.
+
     Guarantee: all sums are exact, of floats too. So what is cancelled leaves no trace, in whatever
     order; and an answer in floats is rounded down, so that what is free can be reserved.
 
@@ -117,7 +121,8 @@ class TimeSlotTable:
 
     def __len__(self) -> int:
         """Return how many reservations there are that have not ended."""
-        return len(self._by_end)
+        with self._lock:
+            return len(self._by_end)
 
     def reserve(
         self, machine: int, start: Number, end: Number, cpu: Number, *, overbook: bool = False
@@ -146,23 +151,24 @@ class TimeSlotTable:
         NotApplicableError
             If not so much is free. Nothing has changed then.
         """
-        faults = self._faults(machine, start, end)
-        if not is_number(cpu) or cpu < 0:
-            faults.append(Fault("cpu", cpu, "must be a finite number, not negative"))
-        if faults:
-            raise InvalidInstanceError(faults)
-        amount = simplest(exact(cpu))
-        if not overbook and amount:
-            most = self._smallest(machine, start, end)
-            if most < amount:
-                name, window = self.machines[machine].id, f"[{shown(start)}, {shown(end)})"
-                text = f"{shown(amount)} asked for, {shown(most)} free"
-                raise NotApplicableError(f"machine {name} in {window}: {text}")
-        made = Reservation(machine, start, end, cpu)
-        serial = self._numbers[made] = next(self._serials)
-        self._by_end[end, serial] = made
-        self._load[machine].add(start, end, amount)
-        return made
+        with self._lock:
+            faults = self._faults(machine, start, end)
+            if not is_number(cpu) or cpu < 0:
+                faults.append(Fault("cpu", cpu, "must be a finite number, not negative"))
+            if faults:
+                raise InvalidInstanceError(faults)
+            amount = simplest(exact(cpu))
+            if not overbook and amount:
+                most = self._smallest(machine, start, end)
+                if most < amount:
+                    name, window = self.machines[machine].id, f"[{shown(start)}, {shown(end)})"
+                    text = f"{shown(amount)} asked for, {shown(most)} free"
+                    raise NotApplicableError(f"machine {name} in {window}: {text}")
+            made = Reservation(machine, start, end, cpu)
+            serial = self._numbers[made] = next(self._serials)
+            self._by_end[end, serial] = made
+            self._load[machine].add(start, end, amount)
+            return made
 
     def cancel(self, reservation: Reservation) -> None:
         """Take back a reservation; of one that has begun, what is left from `now` on.
@@ -172,13 +178,14 @@ class TimeSlotTable:
         NotApplicableError
             If the table does not hold it: it ended, was cancelled before, or is of another table.
         """
-        serial = self._numbers.pop(reservation, None)
-        if serial is None:
-            raise NotApplicableError("the table does not hold this reservation")
-        del self._by_end[reservation.end, serial]
-        start = max(reservation.start, self.now)
-        amount = simplest(exact(reservation.cpu))
-        self._load[reservation.machine].add(start, reservation.end, -amount)
+        with self._lock:
+            serial = self._numbers.pop(reservation, None)
+            if serial is None:
+                raise NotApplicableError("the table does not hold this reservation")
+            del self._by_end[reservation.end, serial]
+            start = max(reservation.start, self.now)
+            amount = simplest(exact(reservation.cpu))
+            self._load[reservation.machine].add(start, reservation.end, -amount)
 
     def smallest_free(self, machine: int, start: Number, end: Number) -> Number:
         """Return how much can be reserved on a machine throughout a window.
@@ -190,8 +197,9 @@ class TimeSlotTable:
         InvalidInstanceError
             As `reserve`.
         """
-        self._check(machine, start, end)
-        return self._told(self._smallest(machine, start, end))
+        with self._lock:
+            self._check(machine, start, end)
+            return self._told(self._smallest(machine, start, end))
 
     def average_load(self, machine: int, start: Number, end: Number) -> Number:
         """Return the mean of what is reserved on a machine, over the time of a window.
@@ -201,12 +209,13 @@ class TimeSlotTable:
         InvalidInstanceError
             As `reserve`.
         """
-        self._check(machine, start, end)
-        area: Any = 0
-        for since, until, load in self._load[machine].within(start, end):
-            if load:
-                area += load * (exact(until) - exact(since))
-        return self._told(area / (exact(end) - exact(start)))
+        with self._lock:
+            self._check(machine, start, end)
+            area: Any = 0
+            for since, until, load in self._load[machine].within(start, end):
+                if load:
+                    area += load * (exact(until) - exact(since))
+            return self._told(area / (exact(end) - exact(start)))
 
     def loads(self, machine: int) -> tuple[tuple[Number, Number], ...]:
         """Return what is reserved from now on, as pairs of an instant and the load from then on.
@@ -220,7 +229,8 @@ class TimeSlotTable:
         >>> table.loads(0)
         ((0, 0), (2, 4), (7, 0))
         """
-        return tuple((since, self._told(load)) for since, load in self._load[machine].pairs())
+        with self._lock:
+            return tuple((since, self._told(load)) for since, load in self._load[machine].pairs())
 
     def advance(self, now: Number) -> None:
         """Forget what was before `now`.
@@ -230,14 +240,15 @@ class TimeSlotTable:
         InvalidInstanceError
             If `now` lies before the table's origin.
         """
-        if not is_number(now) or now < self.now:
-            rule = f"must be a finite number, not before {shown(self.now, 15)}"
-            raise InvalidInstanceError([Fault("now", now, rule)])
-        self.now = now
-        while self._by_end and self._by_end.peekitem(0)[0][0] <= now:
-            del self._numbers[self._by_end.popitem(0)[1]]
-        for steps in (*self._load, *self._capacity):
-            steps.forget(now)
+        with self._lock:
+            if not is_number(now) or now < self.now:
+                rule = f"must be a finite number, not before {shown(self.now, 15)}"
+                raise InvalidInstanceError([Fault("now", now, rule)])
+            self.now = now
+            while self._by_end and self._by_end.peekitem(0)[0][0] <= now:
+                del self._numbers[self._by_end.popitem(0)[1]]
+            for steps in (*self._load, *self._capacity):
+                steps.forget(now)
 
     def _smallest(self, machine: int, start: Any, end: Any) -> Any:
         load, capacity = self._load[machine], self._capacity[machine]

@@ -10,6 +10,7 @@ from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.admission.orders import Waiting
+from dlopt.heuristics.guarded import Guarded
 from dlopt.heuristics.multistage.blocks import Wish
 from dlopt.heuristics.multistage.conflicts import conflict, conflict_of_promises
 from dlopt.heuristics.multistage.cores import core_of, misfit, parse
@@ -26,7 +27,7 @@ class _State(Record):
     channel_ready: NonNegative = 0
 
 
-class MultiStage:
+class MultiStage(Guarded):
     """Decides on divisible tasks and on reservations one by one, and keeps a plan for the tasks.
 
     Parameters
@@ -57,6 +58,9 @@ class MultiStage:
 
     Notes
     -----
+    Several threads may use one: a call waits until those before it have ended. Copies and pickles
+    go on by themselves.
+
     Guarantee, of ``multi-stage``: every accepted task meets its deadline and every accepted
     reservation starts and ends as promised, for the plan that `plan` returns is valid at all
     times, and what is accepted changes it only into another valid plan. A task is committed whole
@@ -159,17 +163,20 @@ class MultiStage:
     @property
     def waiting(self) -> tuple[str, ...]:
         """Identities of the tasks that have not begun, in the order of the plan."""
-        return tuple(planned.task.id for planned in self._queue.waiting)
+        with self._lock:
+            return tuple(planned.task.id for planned in self._queue.waiting)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """All decisions on tasks so far, in the order in which they were made."""
-        return tuple(self._decisions)
+        with self._lock:
+            return tuple(self._decisions)
 
     @property
     def grants(self) -> tuple[Grant, ...]:
         """All decisions on reservations so far, in the order in which they were made."""
-        return tuple(self._grants)
+        with self._lock:
+            return tuple(self._grants)
 
     def submit(self, task: Task) -> Decision:
         """Decide on a task that arrives.
@@ -191,21 +198,22 @@ class MultiStage:
             If the task arrives in the past, or its identity was used before. As after a
             rejection, plan and clock are what they were.
         """
-        if not isinstance(task, Task):
-            raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
-        faults = self._faults(task, self._tasks)
-        if task.remaining is not None:
-            faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
-        if faults:
-            raise InvalidInstanceError(faults)
-        new = self._waiting(task, task.load)
-        refused = self._queue.offer(new)
-        if refused is not None:
-            by, of = refused.miss
-            rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
-            return self._record(task.id, False, new.arrival, **rest)
-        self.now = new.arrival
-        return self._record(task.id, True, new.arrival)
+        with self._lock:
+            if not isinstance(task, Task):
+                raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
+            faults = self._faults(task, self._tasks)
+            if task.remaining is not None:
+                faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
+            if faults:
+                raise InvalidInstanceError(faults)
+            new = self._waiting(task, task.load)
+            refused = self._queue.offer(new)
+            if refused is not None:
+                by, of = refused.miss
+                rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
+                return self._record(task.id, False, new.arrival, **rest)
+            self.now = new.arrival
+            return self._record(task.id, True, new.arrival)
 
     def reserve(self, reservation: Reservation) -> Grant:
         """Decide on a reservation that is asked for.
@@ -223,16 +231,19 @@ class MultiStage:
         PromiseError
             If it is mandatory and conflicts with what is promised; nothing changes either.
         """
-        if not isinstance(reservation, Reservation):
-            raise NotApplicableError(f"a reservation is needed, not a {type(reservation).__name__}")
-        faults = self._faults(reservation, self._reservations)
-        if isinstance(reservation.nodes, tuple):
-            rule = f"must be one of the nodes 0 to {self.cluster.nodes - 1}"
-            strange = (node for node in reservation.nodes if node >= self.cluster.nodes)
-            faults += [Fault("nodes", node, rule) for node in strange]
-        if faults:
-            raise InvalidInstanceError(faults)
-        return self._reserve(reservation, self._cast(reservation.arrival))
+        with self._lock:
+            if not isinstance(reservation, Reservation):
+                raise NotApplicableError(
+                    f"a reservation is needed, not a {type(reservation).__name__}"
+                )
+            faults = self._faults(reservation, self._reservations)
+            if isinstance(reservation.nodes, tuple):
+                rule = f"must be one of the nodes 0 to {self.cluster.nodes - 1}"
+                strange = (node for node in reservation.nodes if node >= self.cluster.nodes)
+                faults += [Fault("nodes", node, rule) for node in strange]
+            if faults:
+                raise InvalidInstanceError(faults)
+            return self._reserve(reservation, self._cast(reservation.arrival))
 
     def advance(self, now: Number) -> None:
         """Tell the engine that time has passed: what was to be sent before `now` was sent.
@@ -242,21 +253,23 @@ class MultiStage:
         InvalidInstanceError
             If `now` lies before the engine's clock.
         """
-        instant = self._cast(_State(now).now)
-        if instant < self.now:
-            rule = f"must not lie before {shown(simplest(self.now), 15)}"
-            raise InvalidInstanceError([Fault("now", now, rule)])
-        self._queue.advance(instant)
-        self.now = instant
+        with self._lock:
+            instant = self._cast(_State(now).now)
+            if instant < self.now:
+                rule = f"must not lie before {shown(simplest(self.now), 15)}"
+                raise InvalidInstanceError([Fault("now", now, rule)])
+            self._queue.advance(instant)
+            self.now = instant
 
     def plan(self) -> Solution:
         """Return all decisions, and the chunks of all accepted tasks, sent or only planned."""
-        chunks = tuple(
-            Chunk(planned.task.id, node, load, start, sent, sent, end)
-            for planned in self._queue.placements()
-            for node, load, start, sent, end in planned.pieces
-        )
-        return Solution(self.decisions, self.grants, chunks)
+        with self._lock:
+            chunks = tuple(
+                Chunk(planned.task.id, node, load, start, sent, sent, end)
+                for planned in self._queue.placements()
+                for node, load, start, sent, end in planned.pieces
+            )
+            return Solution(self.decisions, self.grants, chunks)
 
     def _faults(self, new: Task | Reservation, known: set[str]) -> list[Fault]:
         faults = []

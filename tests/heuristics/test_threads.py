@@ -1,0 +1,186 @@
+"""Engines that several threads use: no promise is lost, none is made twice; copies go on alike."""
+
+import copy
+import pickle
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import dlopt
+from dlopt import Admission, CoReservation, MultiStage, registry
+from dlopt.errors import DloptError
+from dlopt.heuristics.coreservation.table import TimeSlotTable
+from dlopt.problems import admission, coreservation, multistage
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.coreservation import Machine, Part, Request
+
+THREADS, EACH = 4, 60
+CLUSTER = Cluster(4, tau=1, chi=5)
+ALGORITHMS = [one.name for one in registry.methods("admission") if one.kind == "heuristic"]
+
+
+@pytest.fixture(autouse=True)
+def _hurried() -> Iterator[None]:
+    """Let threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def at_once(work: Callable[[int], Any]) -> list[Any]:
+    """Run work in several threads that start together; return what each gave."""
+    gate, found = threading.Barrier(THREADS), [None] * THREADS
+
+    def run(number: int) -> None:
+        gate.wait()
+        found[number] = work(number)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def stream(number: int) -> list[admission.Task]:
+    """Return the tasks of a thread: some fit, some do not."""
+    return [
+        admission.Task(f"t{number}-{k}", 0, 1 + (k * 7 + number) % 5, 40 + 9 * (k * 11 % EACH))
+        for k in range(EACH)
+    ]
+
+
+@pytest.mark.parametrize("algorithm", ["edf-iit-2", "fifo-opr-mn", "fast-edf-iit"])
+def test_no_task_is_lost_or_planned_twice(algorithm: str) -> None:
+    head = Admission(CLUSTER, algorithm)
+
+    def submit(number: int) -> int:
+        accepted = 0
+        for task in stream(number):
+            accepted += head.submit(task).accepted
+            head.plan()
+        return accepted
+
+    accepted = sum(at_once(submit))
+    tasks = {task.id: task for number in range(THREADS) for task in stream(number)}
+    assert len(head.decisions) == len(tasks) and 10 < accepted < len(tasks)
+    order = tuple(tasks[decision.task] for decision in head.decisions)
+    assert dlopt.check(admission.Instance(CLUSTER, order), head.plan()) == ()
+    assert sum(one.accepted for one in head.plan().decisions) == accepted
+
+
+def test_an_id_is_taken_once() -> None:
+    head = Admission(CLUSTER)
+    task = admission.Task("same", 0, 1, 50)
+
+    def submit(_: int) -> bool:
+        try:
+            return head.submit(task).accepted
+        except DloptError:
+            return False
+
+    assert sorted(at_once(submit)) == [False] * (THREADS - 1) + [True]
+    assert len(head.decisions) == 1
+
+
+def test_reservations_and_tasks_of_several_threads() -> None:
+    head = MultiStage(CLUSTER)
+
+    def submit(number: int) -> None:
+        for k, task in enumerate(stream(number)[:20]):
+            head.submit(multistage.Task(task.id, 0, task.load, task.deadline))
+            start = 10 + 20 * k + 5 * number
+            head.reserve(multistage.Reservation(f"r{number}-{k}", 0, start, start + 3, nodes=1))
+
+    at_once(submit)
+    plan = head.plan()
+    assert len(plan.decisions) == 20 * THREADS == len(plan.grants)
+    known = {task.id: task for number in range(THREADS) for task in stream(number)}
+    tasks = (known[decision.task] for decision in plan.decisions)
+    wanted = (one.reservation.removeprefix("r").split("-") for one in plan.grants)
+    starts = [(number, k, 10 + 20 * int(k) + 5 * int(number)) for number, k in wanted]
+    instance = multistage.Instance(
+        CLUSTER,
+        tuple(multistage.Task(one.id, 0, one.load, one.deadline) for one in tasks),
+        tuple(
+            multistage.Reservation(f"r{number}-{k}", 0, start, start + 3, nodes=1)
+            for number, k, start in starts
+        ),
+    )
+    assert dlopt.check(instance, plan) == ()
+
+
+def asked(number: int) -> list[Request]:
+    return [
+        Request(f"q{number}-{k}", 0, k, k + 3, 1 + k % 3, (Part(4 + (k + number) % 5),))
+        for k in range(EACH)
+    ]
+
+
+def test_cpu_shares_of_several_threads() -> None:
+    machines = (Machine("a", 10), Machine("b", 8))
+    engine = CoReservation(machines)
+    at_once(lambda number: [engine.submit([one]) for one in asked(number)])
+    requests = {one.id: one for number in range(THREADS) for one in asked(number)}
+    order = tuple(requests[one.request] for one in engine.decisions)
+    assert len(order) == len(requests)
+    assert dlopt.check(coreservation.Instance(machines, order), engine.plan()) == ()
+    held = Counter((share.request, share.part) for share in engine.plan().shares)
+    accepted = [one for one in engine.decisions if one.accepted]
+    assert set(held.values()) == {1} and len(held) == len(accepted)
+
+
+def test_a_table_never_holds_more_than_there_is() -> None:
+    table = TimeSlotTable([Machine("a", 10)])
+
+    def reserve(number: int) -> int:
+        held = 0
+        for k in range(EACH):
+            try:
+                kept = table.reserve(0, k % 7, k % 7 + 2, 1 + number)
+            except DloptError:
+                continue
+            held += 1
+            if k % 3 == 0:
+                table.cancel(kept)
+                held -= 1
+        return held
+
+    assert sum(at_once(reserve)) == len(table)
+    assert all(table.smallest_free(0, k, k + 1) >= 0 for k in range(9))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_copy_decides_as_its_original(algorithm: str, exact: bool, copied: Any) -> None:
+    head = Admission(CLUSTER, algorithm, exact_numbers=exact)
+    for task in stream(0)[:12]:
+        head.submit(task)
+    twin = copied(head)
+    for task in stream(1)[:12]:
+        late = replace(task, arrival=3)
+        assert twin.submit(late) == head.submit(late)
+    assert twin.plan() == head.plan() and twin.decisions == head.decisions
+    assert twin._lock is not head._lock
+
+
+def test_copies_of_the_other_engines() -> None:
+    machines = (Machine("a", 10), Machine("b", 8))
+    engine, head = CoReservation(machines), MultiStage(CLUSTER)
+    for one in asked(0)[:9]:
+        engine.submit([one])
+        head.submit(multistage.Task(one.id, 0, 2, 40))
+    for original in (engine, head, engine.table):
+        assert pickle.loads(pickle.dumps(original))._lock is not original._lock
+    twin, other = copy.deepcopy(engine), pickle.loads(pickle.dumps(head))
+    assert twin.submit(asked(1)[:3]) == engine.submit(asked(1)[:3])
+    late = multistage.Task("late", 1, 2, 30)
+    assert other.submit(late) == head.submit(late) and other.plan() == head.plan()
