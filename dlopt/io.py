@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from dlopt import arithmetic
-from dlopt.arithmetic import EXACT, SOLVER, Number
+from dlopt.arithmetic import EXACT, SOLVER, Number, exact
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.files import load_json, replacing, to_text
 from dlopt.problems.records import HEADER_FIELDS, Header, Record, examine, floating
@@ -217,7 +217,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     for key in ("value", "bound"):
         values[key] = _read_value(data.get(key), key, levels, faults)
     tolerance = data.get("tolerance", EXACT)
-    if type(tolerance) not in (int, float, Fraction) or not 0 <= tolerance <= SOLVER:
+    if type(tolerance) not in (int, float, Fraction) or not 0 <= tolerance <= exact(SOLVER):
         faults.append(Fault("tolerance", tolerance, f"must be a number in [0, {SOLVER:g}]"))
     solution = None
     ours = data.get("problem") in (None, instance.problem)  # another's would be wrong everywhere
