@@ -7,7 +7,8 @@ Runs the properties of ``tests/invariants`` and ``tests/capacity`` on instances 
 whole numbers, fractions, decimals, floats and mixtures, near 0, at 1e12 and at POSIX dates, until
 each stem has had so many, or its share of the time is over. Each run is one seed: it can be
 repeated, and another seed is another search. A finding ends with its smallest example and exit
-code 1; Ctrl-C ends a stem's search. With ``--rows`` each run is kept as a line of JSON; ``--table`` adds such lines up.
+code 1; Ctrl-C ends a stem's search. With ``--rows`` each run is kept as a line of JSON;
+``--table`` adds such lines up.
 """
 
 from __future__ import annotations
