@@ -24,6 +24,33 @@ from dlopt.version import __version__
 VERSION = 1
 """Version of the file format."""
 _TEXT_OR_NONE = (str, type(None))
+_RESULT_KEYS = frozenset(
+    [
+        "problem",
+        "version",
+        "instance",
+        "hash",
+        "method",
+        "status",
+        "objective",
+        "value",
+        "bound",
+        "gap",
+        "proof",
+        "origin",
+        "plan_class",
+        "installments",
+        "reason",
+        "runtime_s",
+        "seed",
+        "tolerance",
+        "solver",
+        "solver_version",
+        "dlopt",
+        "violations",
+        "solution",
+    ]
+)
 _RESULT_FIELDS: tuple[tuple[str, tuple[type, ...], str], ...] = (
     ("method", (str,), "a text"),
     ("status", (str,), "a text"),
@@ -192,7 +219,11 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     """Build a result from the data of a file; what is recomputed anyway is not read."""
     if not isinstance(data, Mapping):
         raise InvalidInstanceError([Fault("", data, "must be a JSON object")], source)
-    faults: list[Fault] = []
+    faults = [
+        Fault(str(key), value, "is not a field of a result")
+        for key, value in data.items()
+        if key not in _RESULT_KEYS
+    ]
     for key, kind, rule in _RESULT_FIELDS:
         if type(data.get(key)) not in kind:
             faults.append(Fault(key, data.get(key), f"must be {rule}, as solve writes it"))
@@ -207,6 +238,9 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         faults.append(Fault("plan_class", data["plan_class"], rule))
     if data.get("proof") not in (None, *PROOFS):
         faults.append(Fault("proof", data["proof"], f"must be one of {', '.join(PROOFS)}"))
+    runtime = data.get("runtime_s")
+    if runtime is not None and _read_number(runtime, "runtime_s", faults) < 0:
+        faults.append(Fault("runtime_s", runtime, "must not be negative"))
     installments = data.get("installments")
     if installments is not None and (type(installments) is not int or installments < 1):
         faults.append(Fault("installments", installments, "must be a positive integer"))
@@ -214,7 +248,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
     goal = data.get("objective") or ""
     levels = len(module.OBJECTIVES[goal].levels) if goal in list(module.OBJECTIVES) else 0
     values: dict[str, Value | None] = {}
-    for key in ("value", "bound"):
+    for key in ("value", "bound", "gap"):  # the gap is computed again; it must be one, though
         values[key] = _read_value(data.get(key), key, levels, faults)
     tolerance = data.get("tolerance", EXACT)
     if type(tolerance) not in (int, float, Fraction) or not 0 <= tolerance <= exact(SOLVER):

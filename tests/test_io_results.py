@@ -298,3 +298,20 @@ def test_a_tolerance_beyond_all_floats_is_told(tmp_path: Path, number: str) -> N
     path.write_text(json.dumps(data).replace('"NUMBER"', number))
     with pytest.raises(InvalidInstanceError, match=r"tolerance: must be a number in \[0, 1e-06\]"):
         io.read_plan(path, instance, exact_numbers=True)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("unheard-of", 1, "unheard-of: is not a field of a result"),
+        ("toleranse", 0.5, "toleranse: is not a field of a result"),
+        ("gap", float("nan"), "gap: must be a finite number"),
+        ("runtime_s", "--1", "runtime_s: must be a finite number"),
+        ("runtime_s", -1, "runtime_s: must not be negative"),
+        ("runtime_s", float("inf"), "runtime_s: must be a finite number"),
+    ],
+)
+def test_fields_of_a_result_that_are_none_are_told(field: str, value: object, rule: str) -> None:
+    data = io.result_to_data(THREE, solved()) | {field: value}
+    with pytest.raises(InvalidInstanceError, match=rule):
+        io.result_from_data(data, THREE)

@@ -148,6 +148,9 @@ def load_module(name: str) -> None:
         except BaseException:
             del sys.modules[known]
             raise
+    except SystemExit as error:
+        text = f"cannot import {name}: it ends the program, with {error.code!r}"
+        raise NotApplicableError(text) from error
     except Exception as error:
         raise NotApplicableError(f"cannot import {name}: {error}") from error
 

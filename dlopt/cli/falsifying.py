@@ -123,7 +123,7 @@ def _method(name: str) -> str | Callable[..., Any]:
     try:
         spec.loader.exec_module(module)
         found: Callable[..., Any] = getattr(module, function)
-    except Exception as error:  # it is the user's own code: whatever it raises is told
+    except (Exception, SystemExit) as error:  # the user's own code: whatever it raises is told
         raise NotApplicableError(f"cannot use {name}: {type(error).__name__}: {error}") from error
     return found
 

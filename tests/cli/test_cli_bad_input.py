@@ -260,3 +260,22 @@ def test_tolerances_that_are_none(dlopt: Command, three: Path, tmp_path: Path) -
     for tolerance in ("1", "nan", "-1"):
         done = dlopt("check", three, plan, "--tolerance", tolerance, code=2)
         assert "must lie in [0, 1)" in done.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("batch", "{instance}", "--import", "{module}", "--out", "{rows}"),
+        ("falsify", "iit", "{module}:method"),
+    ],
+)
+def test_a_module_that_ends_the_program_is_told(
+    dlopt: Command, three: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Code 0 would say that all went well, and nothing was done."""
+    module = tmp_path / "ends.py"
+    module.write_text("import sys\nsys.exit(0)\n")
+    names = {"module": module, "rows": tmp_path / "rows.jsonl", "instance": three}
+    done = dlopt(*(word.format(**names) for word in command))
+    assert done.code == 2 and not done.out
+    assert "ends.py" in done.err and "Traceback" not in done.err
