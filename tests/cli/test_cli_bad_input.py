@@ -276,6 +276,6 @@ def test_a_module_that_ends_the_program_is_told(
     module = tmp_path / "ends.py"
     module.write_text("import sys\nsys.exit(0)\n")
     names = {"module": module, "rows": tmp_path / "rows.jsonl", "instance": three}
-    done = dlopt(*(word.format(**names) for word in command))
-    assert done.code == 2 and not done.out
+    done = dlopt(*(word.format(**names) for word in command), code=2)
+    assert not done.out
     assert "ends.py" in done.err and "Traceback" not in done.err
