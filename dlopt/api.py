@@ -5,18 +5,16 @@ Whatever a method answers passes `dlopt.referee` before anyone sees it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dlopt import registry
-from dlopt.arithmetic import SOLVER, is_exact
-from dlopt.backends.versions import version_of
-from dlopt.errors import DloptError, NotApplicableError, SolverError
+from dlopt.attempts import Attempt
+from dlopt.errors import DloptError, NotApplicableError
 from dlopt.known import Contradiction, contradictions
-from dlopt.problems.records import Header, numbers_of
-from dlopt.referee import RefutedAnswerError, check, misfit, verdict
+from dlopt.problems.records import Header
+from dlopt.referee import RefutedAnswerError, check
 from dlopt.registry import Method
 from dlopt.result import (
     NO_LIMITS,
@@ -29,11 +27,6 @@ from dlopt.result import (
 )
 
 __all__ = ["Comparison", "RefutedAnswerError", "Row", "check", "compare", "solve"]
-
-_NO_TIME = 1e-6
-"""Seconds that an exact method is given when its hints took all: it hands back the hint."""
-_HINT = 1 / 40
-"""Of the time, for a heuristic that tries plans until it is up."""
 
 
 def solve(
@@ -57,8 +50,10 @@ def solve(
     objective : str, optional
         By default the problem's own, or the only one that the method knows.
     limits : Limits, optional
-        The heuristics that give an exact method its hint spend of the same time, one that tries
-        plans until time is up a fortieth of it.
+        A method that overruns its time by half a second, or by a twentieth if that is more, is
+        given up: an exact one then answers with its hint, all others with nothing but the status
+        ``LIMIT``. The heuristics that give an exact method its hint spend of the same time, one
+        that tries plans until time is up a fortieth of it.
     hint : Solution, optional
         A plan for exact methods to start from. By default the best of the problem's heuristics.
     seed : int, default 0
@@ -93,27 +88,8 @@ def solve(
     if not isinstance(limits, Limits):
         raise NotApplicableError(f"limits are Limits, not a {type(limits).__name__}")
     goal = _goal(instance, entry, objective)
-    reason = entry.reason_against(instance, goal.name)
-    if reason is not None:
-        raise NotApplicableError(f"{method} does not apply to this instance: {reason}")
     read = entry.read_options(options)
-    if entry.kind == "exact":
-        begun = time.perf_counter()
-        hint = _hint(instance, goal, limits) if hint is None else _valid(instance, hint)
-        limits = _left(limits, begun)
-    begun = time.perf_counter()
-    with entry.guard():
-        answer = entry.load()(
-            instance, objective=goal.name, limits=limits, hint=hint, seed=seed, **read
-        )
-    runtime = time.perf_counter() - begun
-    wrong = misfit(entry.stem, answer)
-    if wrong is not None:
-        raise SolverError(f"{method} failed: {wrong}")
-    answer = replace(answer, objective=goal.name, method=method, seed=seed, runtime_s=runtime)
-    if answer.solver is not None and answer.solver_version is None:
-        answer = replace(answer, solver_version=version_of(answer.solver))
-    return verdict(instance, entry, goal, answer)
+    return Attempt(instance, entry, goal, limits, hint, seed, read).result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,54 +249,6 @@ def _needs(instance: Header, goal: Objective | None, name: str, stem: str) -> Ob
     if goal.needs is not None and getattr(instance, goal.needs) is None:
         raise NotApplicableError(f"objective {name} needs {goal.needs}")
     return goal
-
-
-def _hint(instance: Header, goal: Objective, limits: Limits) -> Any:
-    """Return the first proven, or else the best, plan of the problem's heuristics, or None."""
-    best: Result[Any] | None = None
-    begun = time.perf_counter()
-    for name in registry.problem_of(instance).hints:
-        left = _left(limits, begun)
-        entry = registry.method(instance.problem, name)
-        if left.time_s == _NO_TIME or entry.reason_against(instance, goal.name) is not None:
-            continue
-        try:
-            found = solve(instance, name, objective=goal.name, limits=_brief(left))
-        except DloptError:
-            continue  # a hint is only a help
-        if found.status is Status.OPTIMAL:
-            return found.solution
-        if found.value is not None and (
-            best is None or best.value is None or goal.better(found.value, best.value)
-        ):
-            best = found
-    return None if best is None else best.solution
-
-
-def _left(limits: Limits, begun: float) -> Limits:
-    """Return the limits with what is left of the time, or hardly any if it is spent."""
-    if limits.time_s is None:
-        return limits
-    left = limits.time_s - (time.perf_counter() - begun)
-    return replace(limits, time_s=max(left, _NO_TIME))
-
-
-def _brief(limits: Limits) -> Limits:
-    """Return the limits with the share of the time that a hint may take."""
-    share = None if limits.time_s is None else limits.time_s * _HINT
-    return replace(limits, time_s=share)
-
-
-def _valid(instance: Header, hint: Any) -> Any:
-    """Return a caller's hint; a model that trusts an invalid one could prove nonsense."""
-    module = registry.problem_of(instance).module
-    if not isinstance(hint, module.Solution):
-        raise NotApplicableError(f"a hint is a Solution, not a {type(hint).__name__}")
-    exactly = is_exact(numbers_of(instance))
-    found = module.violations(instance, hint, 0 if exactly else SOLVER)
-    if found:
-        raise NotApplicableError(f"the hint is no valid plan: {found[0]}")
-    return hint
 
 
 def _other_chunks(found: Result[Any], reference: Result[Any]) -> bool:

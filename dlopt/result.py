@@ -64,9 +64,10 @@ class Limits:
     Parameters
     ----------
     time_s : float, optional
-        Seconds of wall-clock time. An answer under a time limit may differ between runs. Of an
-        exact method it covers the heuristics too whose plans it starts from; checking the answer
-        comes on top, and a heuristic alone is not cut short.
+        Seconds of wall-clock time, for the heuristics too from whose plans an exact method starts,
+        for stating its model and for checking its answer. Half a second later, or a twentieth of
+        the limit if that is more, a method is given up: see `dlopt.solve`. An answer under a time
+        limit may differ between runs.
     work : int, optional
         Deterministic units of work: branch-and-bound nodes, iterations.
     threads : int

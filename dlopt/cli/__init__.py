@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import Any
@@ -45,8 +46,11 @@ def _run() -> int:
         code = Exit.BAD_INPUT
     if code == Exit.INTERRUPTED:  # typer itself turns Ctrl-C into this code
         err.print("interrupted")
-        if still_working():
-            os._exit(Exit.INTERRUPTED)  # a solver hears of no signal and would not end
+    if still_working():  # a solver hears of no signal and would not end
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(int(code or 0))
     return int(code or 0)
 
 

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.segment import Segment
 from rich.text import Text
 
+from dlopt import deadlines
 from dlopt.api import RefutedAnswerError
 from dlopt.arithmetic import is_exact
 from dlopt.errors import (
@@ -171,8 +172,10 @@ def interruptible(work: Callable[[], AnswerT]) -> AnswerT:
 
 
 def still_working() -> bool:
-    """Tell whether the work of `interruptible` goes on after an interrupt."""
-    return any(thread.name == _WORKER for thread in threading.enumerate())
+    """Tell whether work goes on that nobody waits for: interrupted, or given up."""
+    return deadlines.still_working() or any(
+        thread.name == _WORKER for thread in threading.enumerate()
+    )
 
 
 _DIVIDED = frozenset({"iit", "admission", "multistage"})

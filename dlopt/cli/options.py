@@ -56,9 +56,8 @@ TimeLimit = Annotated[
     typer.Option(
         "--time-limit",
         metavar="S",
-        help="Seconds for each method: its search and, of an exact one, the heuristics that it "
-        "starts from. Reading, stating a model and checking come on top; a heuristic is not cut "
-        "short.",
+        help="Seconds for each method, its model, its checks and the heuristics that it starts "
+        "from; reading comes on top. A method that overruns it is given up.",
     ),
 ]
 Work = Annotated[

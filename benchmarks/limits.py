@@ -1,0 +1,169 @@
+"""Time limits and memory: every method on large instances, and whether it answers in time.
+
+    python -m benchmarks.limits [--stems STEM,STEM] [--methods M,M] [--time-limit 2]
+
+Each method runs in a process of its own, on every instance of its problem below; what it imports
+and what it reads are done before. It passes if each answer comes within the limit and a second
+more (a tenth more, of limits above ten seconds), and if the process never has more than 2 GB. What
+does not answer within a minute more is ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import multiprocessing
+import os
+import resource
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from dlopt import api, generate, registry
+from dlopt.errors import DloptError, NotApplicableError
+from dlopt.result import Limits
+
+LARGE: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
+    "iit": (
+        ("random", {"nodes": 300, "spread": 2, "theta_cm": 3, "theta_cp": 2}),
+        ("random", {"nodes": 5_000}),
+        ("random", {"nodes": 1_000_000}),
+    ),
+    "admission": (
+        ("small", {"tasks": 1_000}),
+        ("mamat4", {}),
+        ("waiting", {"tasks": 100_000}),
+    ),
+    "multistage": (
+        ("small", {"tasks": 40}),
+        ("small", {"tasks": 1_000}),
+        ("mamat5", {}),
+    ),
+    "coreservation": (
+        ("small", {"requests": 100}),
+        ("overloaded", {"requests": 1_000}),
+        ("min-4", {}),
+        ("overloaded", {"requests": 20_000}),
+    ),
+    "dag": (
+        ("topcuoglu", {"tasks": 100, "machines": 8}),
+        ("topcuoglu", {"tasks": 10_000, "machines": 16}),
+        ("chen", {"tasks": 300}),
+        ("independent", {"tasks": 100_000, "machines": 16}),
+    ),
+    "bag": (
+        ("gds", {"tasks": 1_000}),
+        ("small", {"tasks": 1_000}),
+        ("braun", {"tasks": 8_192, "machines": 256}),
+    ),
+}
+"""Families and parameters; what is not named is as `dlopt generate` has it."""
+
+MOST_MB = 2048
+_LONGEST_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What became of one method on one instance.
+
+    Parameters
+    ----------
+    seconds : float
+    megabytes : float
+        Most that the process had at once, with the instance.
+    said : str
+        The status, or the error.
+    """
+
+    seconds: float
+    megabytes: float
+    said: str
+
+
+def run(instance: Any, method: str, limit: float) -> Run:
+    """Solve an instance in a process of its own."""
+    fork = multiprocessing.get_context("fork")
+    near, far = fork.Pipe(duplex=False)
+    process = fork.Process(target=_solve, args=(instance, method, limit, far), daemon=True)
+    process.start()
+    far.close()
+    patience = limit + _LONGEST_S
+    try:
+        found: Run = near.recv() if near.poll(patience) else Run(patience, 0.0, "ended")
+    except EOFError:
+        process.join()
+        found = Run(0.0, 0.0, f"died ({process.exitcode})")
+    process.kill()
+    process.join()
+    return found
+
+
+def _solve(instance: Any, method: str, limit: float, pipe: Connection) -> None:
+    begun = time.monotonic()
+    try:
+        result = api.solve(instance, method, limits=Limits(time_s=limit))
+        said = str(result.status)
+        if result.reason is not None and result.reason.startswith("given up"):
+            said += ", given up"
+    except NotApplicableError:
+        said = "does not apply"
+    except DloptError as error:
+        said = f"ERROR {type(error).__name__}: {error}"
+    except MemoryError:
+        said = "ERROR out of memory"
+    seconds = time.monotonic() - begun
+    pipe.send(Run(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, said))
+    os._exit(0)
+
+
+def passes(found: Run, limit: float) -> bool:
+    """Tell whether an answer came in time and in bounded memory."""
+    in_time = found.seconds <= limit + max(1.0, limit / 10)
+    return in_time and found.megabytes <= MOST_MB and not found.said.startswith(("ERROR", "died"))
+
+
+def rows(stem: str, methods: Sequence[str] | None, limit: float) -> Iterator[tuple[str, bool]]:
+    """Yield a line for each method of a problem, and whether it passes on every instance."""
+    instances = [(family, generate(stem, family, **given)) for family, given in LARGE[stem]]
+    entries = [m for m in registry.methods(stem) if methods is None or m.name in methods]
+    for entry in entries:
+        entry.load()
+    for entry in entries:
+        found = [run(instance, entry.name, limit) for _, instance in instances]
+        good = all(passes(one, limit) for one in found)
+        over = max(one.seconds for one in found) - limit
+        most = max(one.megabytes for one in found)
+        told = "; ".join(f"{one.seconds:.2f} {one.said}" for one in found)
+        mark = "PASS" if good else "FAIL"
+        yield f"  {mark}  {entry.name:<34}{over:>+7.2f} s {most:>7,.0f} MB   {told}", good
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the methods and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.limits")
+    parser.add_argument("--stems", default=",".join(LARGE), help="by default all")
+    parser.add_argument("--methods", help="by default all, the literal ones too")
+    parser.add_argument("--time-limit", type=float, default=2.0)
+    given = parser.parse_args(arguments)
+    for module in ("highspy", "ortools.sat.python.cp_model", "networkx", "numpy", "scipy.sparse"):
+        importlib.import_module(module)
+    methods = None if given.methods is None else given.methods.split(",")
+    failed = tried = 0
+    for stem in given.stems.split(","):
+        sizes = ", ".join(
+            f"{family} {' '.join(f'{k}={v}' for k, v in values.items())}".strip()
+            for family, values in LARGE[stem]
+        )
+        print(f"{stem}: seconds over {given.time_limit:g} s, most memory, seconds on {sizes}")
+        for line, good in rows(stem, methods, given.time_limit):
+            print(line, flush=True)
+            tried, failed = tried + 1, failed + (not good)
+    print(f"{tried} methods, {failed} FAIL")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,142 @@
+"""Work that is given up when its time is over, wherever it is.
+
+Methods look at their limits themselves, and stop with the best that they know. This module is for
+what cannot look: a formula over a million numbers, a model that is still being stated, a solver
+that overruns.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextvars
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import Generic, TypeVar
+
+AnswerT = TypeVar("AnswerT")
+
+_NAME = "dlopt-within"
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 1.0
+_LAST_WAIT_S = 10.0
+"""Seconds that Python waits at its end for work that was given up and is still inside a solver."""
+
+
+class _GivenUp(BaseException):
+    """Ends a thread for whose answer nobody waits any longer; no ``except Exception`` stops it."""
+
+
+def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
+    """Return what `work` returns, or give it up after a time.
+
+    It runs in a thread of its own, in the context (`contextvars`) of the caller. Work that is
+    given up ends at its next step in Python; a call of compiled code, such as a solver, first runs
+    to its own end, but nobody waits for it.
+
+    Parameters
+    ----------
+    seconds : float
+    work : callable
+        Without arguments. It should change nothing that others see: it may end anywhere.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    TimeoutError
+        If there is no answer in time.
+
+    Examples
+    --------
+    >>> within(60, lambda: 6 * 7)
+    42
+    >>> within(0.05, lambda: max(iter(lambda: 0, 1)))  # the largest of endless zeros
+    Traceback (most recent call last):
+    ...
+    TimeoutError: no answer within 0.05 s
+    """
+    work_here = _Work(partial(contextvars.copy_context().run, work))
+    work_here.start()
+    try:
+        work_here.join(min(seconds, threading.TIMEOUT_MAX))
+    finally:
+        if not work_here.is_over:
+            threading.Thread(target=work_here.end, name=f"{_NAME}-end", daemon=True).start()
+    if work_here.answers:
+        return work_here.answers[0]
+    if work_here.failure is not None:
+        raise work_here.failure
+    raise TimeoutError(f"no answer within {seconds:g} s")
+
+
+def still_working() -> bool:
+    """Tell whether work that was given up is still inside a call that cannot be broken off."""
+    return any(isinstance(thread, _Work) for thread in threading.enumerate())
+
+
+class _Work(threading.Thread, Generic[AnswerT]):
+    """A thread with an answer, which can be ended."""
+
+    def __init__(self, work: Callable[[], AnswerT]) -> None:
+        super().__init__(name=_NAME, daemon=True)
+        self._work = work
+        self._lock = threading.Lock()
+        self.answers: list[AnswerT] = []
+        self.failure: BaseException | None = None
+        self.is_over = False
+
+    def run(self) -> None:
+        """Do the work; what ends it from outside ends no more than that."""
+        try:
+            self.answers.append(self._work())
+        except _GivenUp:
+            pass
+        except BaseException as error:
+            self.failure = error
+        while True:
+            try:
+                with self._lock:
+                    self.is_over = True  # from here on nobody raises anything in this thread
+                self._raise(None)
+                return
+            except _GivenUp:
+                continue
+
+    def end(self) -> None:
+        """Raise in the thread until it ends; but half of an import would be left for good."""
+        pause = _FIRST_PAUSE_S
+        while not self.is_over:
+            with self._lock:
+                if not self.is_over and not _imports(sys._current_frames().get(self.ident or 0)):
+                    self._raise(_GivenUp)
+            self.join(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    def _raise(self, error: type[BaseException] | None) -> None:
+        assert self.ident is not None
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(self.ident), None if error is None else ctypes.py_object(error)
+        )
+
+
+def _imports(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+@atexit.register
+def _wait() -> None:
+    """Let solvers end before Python takes down what they use."""
+    stop = time.monotonic() + _LAST_WAIT_S
+    for thread in threading.enumerate():
+        if isinstance(thread, _Work):
+            thread.join(max(0.0, stop - time.monotonic()))

@@ -1,0 +1,201 @@
+"""Work that overruns its time is given up, and what is known without it is the answer."""
+
+from __future__ import annotations
+
+import contextvars
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dlopt import Limits, registry, solve
+from dlopt.deadlines import still_working, within
+from dlopt.errors import NotApplicableError
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Instance
+from dlopt.result import Result, Status
+
+THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
+SOON = 0.05
+PATIENCE_S = 30
+
+
+def for_ever() -> None:
+    while True:
+        pass
+
+
+def test_the_answer_and_the_errors_of_work_are_the_callers() -> None:
+    assert within(PATIENCE_S, lambda: "answer") == "answer"
+
+    def fails() -> None:
+        raise ValueError("its own")
+
+    with pytest.raises(ValueError, match="its own"):
+        within(PATIENCE_S, fails)
+
+    def leaves() -> None:
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        within(PATIENCE_S, leaves)
+
+
+def test_the_context_of_the_caller_is_that_of_the_work() -> None:
+    here: contextvars.ContextVar[int] = contextvars.ContextVar("here")
+    here.set(7)
+    assert within(PATIENCE_S, here.get) == 7
+
+
+def test_work_that_is_given_up_ends() -> None:
+    workers = []
+
+    def work() -> None:
+        workers.append(threading.current_thread())
+        try:
+            for_ever()
+        except Exception:  # what tries again whatever happens is ended, too
+            for_ever()
+
+    with pytest.raises(TimeoutError, match=r"no answer within 0\.05 s"):
+        within(SOON, work)
+    workers[0].join(PATIENCE_S)
+    assert not workers[0].is_alive()
+
+
+def test_work_within_work_is_given_up_with_it() -> None:
+    inner = []
+
+    def work() -> None:
+        inner.append(threading.current_thread())
+        for_ever()
+
+    with pytest.raises(TimeoutError):
+        within(4 * SOON, lambda: within(8 * SOON, work))
+    inner[0].join(PATIENCE_S)
+    assert not inner[0].is_alive()
+
+
+def test_a_call_that_cannot_be_broken_off_is_not_waited_for() -> None:
+    gate = threading.Lock()
+    gate.acquire()
+    with pytest.raises(TimeoutError):
+        within(SOON, gate.acquire)
+    assert still_working()
+    gate.release()
+    stop = time.monotonic() + PATIENCE_S
+    while still_working() and time.monotonic() < stop:
+        time.sleep(SOON)
+    assert not still_working()
+
+
+def test_an_interrupt_of_the_caller_gives_the_work_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = []
+
+    def interrupted(thread: threading.Thread, _timeout: float) -> None:
+        workers.append(thread)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        within(PATIENCE_S, for_ever)
+    workers[0].join(PATIENCE_S)
+    assert not workers[0].is_alive()
+
+
+def test_a_module_is_imported_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["import threading", "GATE.wait()", "number = sum(range(300_000))"]
+    (tmp_path / "slow_to_import.py").write_text("\n".join(["from builtins import GATE", *lines]))
+    gate = threading.Event()
+    monkeypatch.setattr("builtins.GATE", gate, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def work() -> None:
+        import slow_to_import  # type: ignore[import-not-found]  # noqa: F401
+
+        for_ever()
+
+    with pytest.raises(TimeoutError):
+        within(SOON, work)
+    gate.set()
+    stop = time.monotonic() + PATIENCE_S
+    while still_working() and time.monotonic() < stop:
+        time.sleep(SOON)
+    assert not still_working()
+    assert sys.modules.pop("slow_to_import").number == sum(range(300_000))
+
+
+# methods
+
+
+def register(monkeypatch: pytest.MonkeyPatch, name: str, function: Any, **fields: Any) -> None:
+    monkeypatch.setattr(registry, "_METHODS", dict(registry._METHODS))
+    registry.register("iit", name, function, objectives=("completion",), **fields)
+
+
+def endless(instance: Instance, **_: Any) -> Result[Any]:
+    for_ever()
+    raise AssertionError
+
+
+def test_an_exact_method_that_overruns_answers_with_its_hint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    register(monkeypatch, "endless", endless, kind="exact", claim="optimal")
+    result = solve(THREE, "endless", limits=Limits(time_s=SOON))
+    best = solve(THREE)
+    assert result.status is Status.FEASIBLE and result.value == best.value and result.bound is None
+    assert result.tolerance == 0 and result.method == "endless" and not result.violations
+    assert result.reason == (
+        "given up: endless overran its limit of 0.05 s; the plan is that of edf-iit-2"
+    )
+    alone = solve(THREE, "opr").solution
+    result = solve(THREE, "endless", hint=alone, limits=Limits(time_s=SOON))
+    assert result.status is Status.FEASIBLE and result.solution == alone
+    assert result.value == solve(THREE, "opr").value
+    assert result.reason == "given up: endless overran its limit of 0.05 s"
+
+
+def test_a_heuristic_that_overruns_gives_no_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "endless", endless)
+    result = solve(THREE, "endless", limits=Limits(time_s=SOON))
+    assert result.status is Status.LIMIT and result.solution is None and result.value is None
+    assert result.reason == "given up: endless overran its limit of 0.05 s"
+
+
+def test_a_hint_that_overruns_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "endless", endless)
+    problem = registry.problem("iit")
+    monkeypatch.setitem(registry._PROBLEMS, "iit", _with_hints(problem, ("endless", "edf-iit-2")))
+    result = solve(THREE, limits=Limits(time_s=1))
+    assert result.value == solve(THREE, "edf-iit-2").value
+
+
+def _with_hints(problem: registry.Problem, hints: tuple[str, ...]) -> registry.Problem:
+    return registry.Problem(problem.stem, problem.summary, hints, problem.certified)
+
+
+def test_what_a_method_refuses_is_refused_under_a_limit_too() -> None:
+    unlike = Instance(Cluster(2, tau=(1, 2), chi=2), (0, 1), load=3)
+    with pytest.raises(NotApplicableError, match="does not apply"):
+        solve(unlike, "edf-iit-2", limits=Limits(time_s=60))
+
+
+def test_python_ends_while_a_solver_goes_on() -> None:
+    code = """
+import time
+from dlopt.deadlines import within
+try:
+    within(0.05, lambda: time.sleep(1))
+except TimeoutError:
+    print("given up")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
