@@ -38,7 +38,7 @@ def _run() -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = Exit.INTERRUPTED
     except MemoryError:
-        err.print("error: out of memory")
+        os.write(2, b"error: out of memory\n")  # layout may need what there is not
         code = Exit.NO_ANSWER
     except OSError as error:
         err.print(f"error: {error.strerror or error}", markup=False)

@@ -21,6 +21,7 @@ from dlopt.cli.console import (
     tell,
     warn_of_long_numbers,
 )
+from dlopt.cli.memory import bounded
 from dlopt.cli.options import (
     AsJson,
     Certificate,
@@ -29,6 +30,7 @@ from dlopt.cli.options import (
     Gap,
     Goal,
     Literal,
+    Memory,
     Methods,
     Out,
     Picture,
@@ -77,6 +79,7 @@ def solve(
     work: Work = None,
     threads: Threads = 1,
     gap: Gap = 0.0,
+    memory: Memory = None,
     seed: Seed = 0,
     exact_numbers: Exactly = False,
     float_numbers: Floating = False,
@@ -93,6 +96,7 @@ def solve(
     from dlopt.cli import tables
 
     limits = Limits(time_limit, work, threads, gap)
+    bounded(memory)
     instance = io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
     warn_of_long_numbers([instance])
     with quiet_solvers():

@@ -65,6 +65,10 @@ Work = Annotated[
 ]
 Threads = Annotated[int, typer.Option("--threads", metavar="N", help="Threads of a solver.")]
 Gap = Annotated[float, typer.Option("--gap", metavar="G", help="Relative gap to stop at.")]
+Memory = Annotated[
+    int | None,
+    typer.Option("--memory", metavar="MB", help="Most memory; without it a command may take all."),
+]
 Seed = Annotated[int, typer.Option("--seed", metavar="N")]
 Goal = Annotated[
     str | None,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dlopt.arithmetic import FLOATING, ROUNDING, exact
+from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
 from dlopt.problems.allowance import DRIFT
 from dlopt.problems.bag import goals
 from dlopt.problems.bag.data import Instance
@@ -60,13 +60,13 @@ class Times:
         """
         lengths, instants = _lengths(instance), _arrivals(instance)
         origin = _first(lengths, instants)
-        arrivals = {row: tuple(instant - origin for instant in row) for row in set(instants)}
+        arrivals = {id(row): _each(lambda one: one - origin, row) for row in instants}
         shortest = min(length for row in lengths for length in row if length is not None)
         dues = tuple(
             None if task.absolute_deadline is None else exact(task.absolute_deadline) - origin
             for task in instance.all_tasks
         )
-        dates = lengths, tuple(arrivals[row] for row in instants)
+        dates = lengths, tuple(arrivals[id(row)] for row in instants)
         if instance.exact:
             return cls(origin, *dates, dues, dues).only(lengths)
         relaxation = _Relaxation(instance, shortest)
@@ -80,7 +80,7 @@ class Times:
     def only(self, lengths: tuple[tuple[Fraction | None, ...], ...]) -> Times:
         """Return the times where fewer tasks can run; instants elsewhere do not matter."""
         rows = (
-            here if None not in row else _without(row, here)
+            here if _runs_everywhere(row) else _without(row, here)
             for row, here in zip(lengths, self.arrivals, strict=True)
         )
         return replace(self, lengths=lengths, arrivals=tuple(rows))
@@ -126,7 +126,7 @@ def in_reach(times: Times) -> Times:
     >>> [None if length is None else int(length) for length in near.lengths[0]]
     [3, None]
     """
-    together = len({instant for row in set(times.arrivals) for instant in row}) == 1
+    together = len({instant for row in times.arrivals for instant in _distinct(row)}) == 1
     if together and _longest(times) <= _FAR * sum(map(_shortest, times.lengths)):
         return times
     free = [Fraction(0)] * len(times.lengths[0])
@@ -174,9 +174,29 @@ def _first(
     return min(
         instant
         for row, here in zip(lengths, instants, strict=True)
-        for length, instant in zip(row, here, strict=True)
-        if length is not None
+        for instant in _distinct(here if _runs_everywhere(row) else _able(row, here))
     )
+
+
+def _runs_everywhere(row: Iterable[Fraction | None]) -> bool:
+    return not any(length is None for length in row)  # `in` would compare with each fraction
+
+
+def _able(row: Iterable[Fraction | None], here: Iterable[Fraction]) -> tuple[Fraction, ...]:
+    return tuple(instant for length, instant in zip(row, here, strict=True) if length is not None)
+
+
+def _distinct(row: Iterable[Fraction]) -> Iterable[Fraction]:
+    """Return the objects in a row, each once: comparing fractions is slow, and many are one."""
+    return {id(instant): instant for instant in row}.values()
+
+
+def _each(
+    function: Callable[[Fraction], Fraction], row: Iterable[Fraction]
+) -> tuple[Fraction, ...]:
+    """Return a function of each entry, computed once for each object."""
+    done = {id(one): function(one) for one in _distinct(row)}
+    return tuple(done[id(one)] for one in row)
 
 
 def _lengths(instance: Instance) -> tuple[tuple[Fraction | None, ...], ...]:
@@ -190,7 +210,11 @@ def _lengths(instance: Instance) -> tuple[tuple[Fraction | None, ...], ...]:
 
 
 def _arrivals(instance: Instance) -> tuple[tuple[Fraction, ...], ...]:
-    machines = [(machine.site, exact(machine.ready)) for machine in instance.all_machines]
+    kinds: dict[tuple[int, Number], int] = {}
+    machines = [
+        kinds.setdefault((one.site, one.ready), len(kinds)) for one in instance.all_machines
+    ]
+    alike = [(site, exact(ready)) for site, ready in kinds]
     sent: dict[tuple[int, Fraction], tuple[Fraction, ...]] = {}
     rows: dict[tuple[int, Fraction, Fraction], tuple[Fraction, ...]] = {}
     found = []
@@ -200,9 +224,10 @@ def _arrivals(instance: Instance) -> tuple[tuple[Fraction, ...], ...]:
             if key[:2] not in sent:
                 sent[key[:2]] = transfer_times(instance, task.site, key[1], exactly=True)
             there = sent[key[:2]]
-            rows[key] = tuple(
+            first = [
                 max(key[2] + exact(there[site] if site != task.site else 0), ready)
-                for site, ready in machines
-            )
+                for site, ready in alike
+            ]
+            rows[key] = tuple(first[kind] for kind in machines)
         found.append(rows[key])
     return tuple(found)

@@ -13,7 +13,7 @@ import pulp
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
 from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.packing import alike
+from dlopt.models.coreservation.packing import MOST_LISTED, alike
 from dlopt.models.coreservation.placing import raised
 from dlopt.models.coreservation.plans import fits
 from dlopt.models.coreservation.worth import coefficients
@@ -97,6 +97,10 @@ class LinearModel:
                     own: list[Term] = [(1, one) for one in self.on[i][after].values()]
                     self._at_most([*own, *earlier], 0)
                     earlier += [(-1, one) for one in self.on[i][before].values()]
+                    if len(earlier) > MOST_LISTED:
+                        any_of_them = self.problem.add_variable(f"e{i}_{before}", 0, 1)
+                        self._at_most([(1, any_of_them), *earlier], 0)
+                        earlier = [(-1, any_of_them)]
 
     def count_machines(self) -> None:
         """A machine is used if any job is on it."""

@@ -13,6 +13,9 @@ from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.worth import Held, Scale, coefficients
 from dlopt.result import Limits
 
+MOST_LISTED = 64
+"""Earlier jobs that are told one by one for a later one; more of them are told by one variable."""
+
 
 class PackingModel:
     """Accept wishes, choose machines and pieces for their jobs, and shares on the pieces.
@@ -143,6 +146,10 @@ class PackingModel:
                 for i in allowed:
                     self.model.add_bool_or([*earlier, self.on[i][after].negated()])
                     earlier.append(self.on[i][before])
+                    if len(earlier) > MOST_LISTED:
+                        any_of_them = self.model.new_bool_var(f"e{i},{before}")
+                        self.model.add_bool_or([*earlier, any_of_them.negated()])
+                        earlier = [any_of_them]
 
     def count_machines(self) -> None:
         """A machine is used if any job is on it; of those alike the first ones are."""

@@ -1,5 +1,6 @@
 """All formulations agree with each other and with brute force; bounds bound."""
 
+import random
 from fractions import Fraction
 
 import pytest
@@ -8,10 +9,19 @@ from hypothesis import given
 from dlopt import Limits, Status, registry
 from dlopt.api import solve
 from dlopt.backends.budget import Budget
+from dlopt.models.coreservation import linear, packing
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.plans import held_of
 from dlopt.models.coreservation.search import Search, by_spans
-from dlopt.problems.coreservation import OBJECTIVES, Solution, violations
+from dlopt.problems.coreservation import (
+    OBJECTIVES,
+    Instance,
+    Machine,
+    Part,
+    Request,
+    Solution,
+    violations,
+)
 from tests.examples import share
 from tests.oracles_coreservation import fits, optimum
 from tests.strategies_coreservation import coreservation, planned
@@ -46,6 +56,25 @@ def test_both_formulations_agree_with_brute_force(instance):
                 found = answer(instance, method, objective, symmetric=symmetric)
                 assert (found.status, found.value, found.bound) == (Status.OPTIMAL, best, best)
                 assert violations(instance, found.solution) == ()
+
+
+@pytest.mark.parametrize("objective", ["benefit", "rejections-then-machines"])
+def test_machines_stay_in_order_where_many_jobs_could_come_before(objective, monkeypatch):
+    """With few earlier jobs told one by one, the others by a variable, the optimum is the same."""
+    for one in (linear, packing):
+        monkeypatch.setattr(one, "MOST_LISTED", 1)
+    draw = random.Random(5)
+    machines = tuple(Machine(name, 4) for name in "abc")
+    for _ in range(4):
+        asked = tuple(
+            Request(f"r{k}", 0, 0, draw.randint(1, 3), 1, (Part(draw.randint(1, 4)),))
+            for k in range(5)
+        )
+        instance = Instance(machines, asked)
+        best = optimum(instance, objective)
+        for method in ("cp-sat", "milp"):
+            found = answer(instance, method, objective)
+            assert (found.status, found.value, found.bound) == (Status.OPTIMAL, best, best)
 
 
 @pytest.mark.property
