@@ -15,6 +15,7 @@ from dlopt.arithmetic import SOLVER, is_exact
 from dlopt.backends.versions import version_of
 from dlopt.deadlines import within
 from dlopt.errors import DloptError, NotApplicableError, SolverError
+from dlopt.interim import Offer, wanted
 from dlopt.problems.records import Header, numbers_of
 from dlopt.referee import misfit, values_of, verdict
 from dlopt.registry import Method
@@ -24,8 +25,6 @@ _NO_TIME = 1e-6
 """Seconds that an exact method is given when its hints took all: it hands back the hint."""
 _HINT = 1 / 40
 """Of the time, for a heuristic that tries plans until it is up."""
-_ALL_HINTS = 3 / 4
-"""Of the time, after which heuristics are given up, so that the exact method has the rest."""
 _GRACE_S, _GRACE = 0.5, 0.05
 """Seconds, or a share of the time if that is more, by which a method may overrun its limit."""
 
@@ -72,10 +71,12 @@ class Attempt:
             self.method.load()  # what it imports is not its work
         if given is None:
             return self._answer()
+        place = Offer(self.instance, self.goal.name, self.method.name)
         try:
-            return within(given + max(_GRACE_S, _GRACE * given), self._answer)
+            with wanted(place):
+                return within(given + max(_GRACE_S, _GRACE * given), self._answer)
         except TimeoutError:
-            return self._known()
+            return self._offered(place) or self._known()
 
     def _answer(self) -> Result[Any]:
         method, limits, hint = self.method, self.limits, self.hint
@@ -109,10 +110,28 @@ class Attempt:
             answer = replace(answer, solver_version=version_of(answer.solver))
         return verdict(self.instance, self.method, self.goal, answer)
 
+    def _offered(self, place: Offer) -> Result[Any] | None:
+        """Return what the method knew when it was given up, if it can be checked."""
+        if place.answer is None:
+            return None
+        try:
+            found = self._checked(place.answer())
+        except Exception:  # it was broken off anywhere, and may know nothing yet
+            return None
+        reason = f"{self._given_up}; {found.reason}" if found.reason else self._given_up
+        return (
+            None
+            if found.solution is None and found.bound is None
+            else replace(found, reason=reason)
+        )
+
+    @property
+    def _given_up(self) -> str:
+        return f"given up: {self.method.name} overran its limit of {self.limits.time_s:g} s"
+
     def _known(self) -> Result[Any]:
         """Return the answer that can be given without the method: its hint, which was checked."""
-        reason = f"given up: {self.method.name} overran its limit of {self.limits.time_s:g} s"
-        method, best = self.method, self._best
+        reason, method, best = self._given_up, self.method, self._best
         answer: Result[Any] = Result(
             Status.LIMIT if best is None else Status.FEASIBLE,
             objective=self.goal.name,
@@ -146,11 +165,8 @@ class Attempt:
             try:
                 with entry.guard():
                     entry.load()
-                if left.time_s is None:
-                    found = attempt._answer()
-                else:
-                    found = within(left.time_s * _ALL_HINTS, attempt._answer)
-            except (DloptError, TimeoutError):
+                found = attempt._answer()
+            except DloptError:
                 continue  # a hint is only a help
             if found.solution is None:
                 continue

@@ -22,6 +22,8 @@ AnswerT = TypeVar("AnswerT")
 
 _NAME = "dlopt-within"
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 1.0
+_STEPS = 100
+"""Steps of a loop, at any of which Python may raise what another thread asked for."""
 _LAST_WAIT_S = 10.0
 """Seconds that Python waits at its end for work that was given up and is still inside a solver."""
 
@@ -35,7 +37,7 @@ def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
 
     It runs in a thread of its own, in the context (`contextvars`) of the caller. Work that is
     given up ends at its next step in Python; a call of compiled code, such as a solver, first runs
-    to its own end, but nobody waits for it.
+    to its own end, but nobody waits for it. Within such work, only the outer limit counts.
 
     Parameters
     ----------
@@ -61,10 +63,12 @@ def within(seconds: float, work: Callable[[], AnswerT]) -> AnswerT:
     ...
     TimeoutError: no answer within 0.05 s
     """
+    if isinstance(threading.current_thread(), _Work):
+        return work()
     work_here = _Work(partial(contextvars.copy_context().run, work))
     work_here.start()
     try:
-        work_here.join(min(seconds, threading.TIMEOUT_MAX))
+        work_here.wait(min(seconds, threading.TIMEOUT_MAX))
     finally:
         if not work_here.is_over:
             threading.Thread(target=work_here.end, name=f"{_NAME}-end", daemon=True).start()
@@ -86,43 +90,60 @@ class _Work(threading.Thread, Generic[AnswerT]):
     def __init__(self, work: Callable[[], AnswerT]) -> None:
         super().__init__(name=_NAME, daemon=True)
         self._work = work
-        self._lock = threading.Lock()
+        self._lock, self._running = threading.Lock(), threading.Lock()
+        self._running.acquire()
         self.answers: list[AnswerT] = []
         self.failure: BaseException | None = None
-        self.is_over = False
+        self._is_done = self._is_told = self.is_over = False
 
     def run(self) -> None:
         """Do the work; what ends it from outside ends no more than that."""
         try:
             self.answers.append(self._work())
         except _GivenUp:
-            pass
+            self._is_done = True
         except BaseException as error:
+            self._is_done = True
             self.failure = error
-        while True:
-            try:
-                with self._lock:
-                    self.is_over = True  # from here on nobody raises anything in this thread
-                self._raise(None)
-                return
-            except _GivenUp:
-                continue
+        try:
+            self._close()
+        except _GivenUp:
+            self._close()
+
+    def _close(self) -> None:
+        """Let nobody raise anything in this thread from here on, and let arrive what was raised.
+
+        Python's own code at the end of a thread must not be broken off.
+        """
+        self._is_done = True
+        with self._lock:
+            self.is_over = True
+        for _ in range(_STEPS):
+            pass
+        if not self._is_told:
+            self._is_told = True
+            self._running.release()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the end; `join` is not made to be broken off itself, and takes it for the end.
+
+        (CPython issue 89437.)
+        """
+        if self._running.acquire(timeout=seconds):
+            self._running.release()
 
     def end(self) -> None:
         """Raise in the thread until it ends; but half of an import would be left for good."""
         pause = _FIRST_PAUSE_S
-        while not self.is_over:
+        while self.is_alive() and not self.is_over:
             with self._lock:
-                if not self.is_over and not _imports(sys._current_frames().get(self.ident or 0)):
-                    self._raise(_GivenUp)
+                frame = sys._current_frames().get(self.ident or 0)
+                if not self._is_done and not _imports(frame):
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(self.ident or 0), ctypes.py_object(_GivenUp)
+                    )
             self.join(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
-
-    def _raise(self, error: type[BaseException] | None) -> None:
-        assert self.ident is not None
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(self.ident), None if error is None else ctypes.py_object(error)
-        )
 
 
 def _imports(frame: FrameType | None) -> bool:

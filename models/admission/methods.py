@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, shown, simplest
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
+from dlopt.interim import offer
 from dlopt.models.admission.bounds import upper_bound
 from dlopt.models.admission.case import Case
 from dlopt.models.admission.feasibility import Feasibility
@@ -80,7 +81,20 @@ def exact_plan(
     refuse_unknown(solver)
     objective = objective or "accepted"
     search = Search(Case.of(instance, objective), installments, limits, seed, solver)
+    offer(
+        instance,
+        objective,
+        "exact",
+        lambda: _answer(instance, objective, installments, seed, search.stopped()),
+    )
     search.run(hint)
+    return _answer(instance, objective, installments, seed, search)
+
+
+def _answer(
+    instance: Instance, objective: str, installments: int, seed: int, search: Search
+) -> Answer:
+    """Return what a search has found."""
     value = bound = None
     reason = search.proof or "a limit was reached before anything was proven"
     if search.bound is not None:

@@ -85,9 +85,14 @@ class Search:
                 if not self.done:
                     self.order_chunks(orders)
         except TimeoutError:
-            if self.plan is not None and self.bound is None:
-                everything = self.case.worth(range(len(self.case.jobs)))
-                self._take_bound(everything, "what all tasks are worth", "exact")
+            self.stopped()
+
+    def stopped(self) -> Search:
+        """Return the search with a bound, if only that of everything, wherever it was stopped."""
+        if self.plan is not None and self.bound is None:
+            everything = self.case.worth(range(len(self.case.jobs)))
+            self._take_bound(everything, "what all tasks are worth", "exact")
+        return self
 
     @property
     def tight(self) -> bool:
@@ -132,8 +137,7 @@ class Search:
             known=self.worth,
             seed=self.seed,
         )
-        self._take_bound(found.worth, found.proof, found.stands_on)
-        self.certificate = found.certificate if self.bound == found.worth else None
+        self._take_bound(found.worth, found.proof, found.stands_on, found.certificate)
         if found.subset is not None:
             self._offer(by_deadline(self.case, found.subset), set(found.subset))
 
@@ -171,19 +175,24 @@ class Search:
         bound = step * floor(-exact(outcome.bound) / step + _CARE) + self.case.granted
         if self.bound is None or bound < self.bound:
             self._take_bound(bound, f"the word of {outcome.solver}, in floats", "solver")
-            self.certificate = None
 
-    def _take_bound(self, bound: Fraction | None, proof: str, stands_on: Proof) -> None:
+    def _take_bound(
+        self,
+        bound: Fraction | None,
+        proof: str,
+        stands_on: Proof,
+        certificate: BoundCertificate | None = None,
+    ) -> None:
         """Take a bound; None says that there is no plan."""
-        self.proof, self.stands_on = proof, stands_on
         if bound is None or bound < self.worth:
             # Of floats a plan may be at the end of what its check allows, where solvers err.
             if self.case.instance.exact:
                 raise SolverError(
                     f"a plan is worth {self.worth}, but its bound is {bound}: {proof}"
                 )
-            bound = self.worth
-        self.bound = bound
+            bound, certificate = self.worth, None
+        self.bound, self.proof, self.stands_on = bound, proof, stands_on
+        self.certificate = certificate
 
     def _within(self, gap: float) -> bool:
         if self.plan is None or self.bound is None:

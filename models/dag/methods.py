@@ -5,6 +5,7 @@ from __future__ import annotations
 from dlopt.backends import cpsat
 from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
+from dlopt.interim import offer
 from dlopt.models.dag.case import Case
 from dlopt.models.dag.compact import minimised
 from dlopt.models.dag.search import CP_SAT, LEVELS, Search, worth_of
@@ -80,16 +81,23 @@ def exact_plan(
     """
     objective = objective or "makespan"
     search = Search(instance, objective, limits, seed)
+    offer(instance, objective, "exact", lambda: _answer(instance, objective, seed, search))
     search.run(hint)
+    return _answer(instance, objective, seed, search)
+
+
+def _answer(instance: Instance, objective: str, seed: int, search: Search) -> Answer:
+    """Return what a search has found."""
     case = search.case
     solution = solution_of(case, search.plan)
     value = claimed_value(instance, solution, objective)
-    bound = stated(case, search.levels, search.bounds)
+    bounds, proofs = search.known()
+    bound = stated(case, search.levels, bounds)
     proven = all(
         worth_of(case, search.plan, level) <= least
-        for level, least in zip(search.levels, search.bounds, strict=True)
+        for level, least in zip(search.levels, bounds, strict=True)
     )
-    reason = f"bound by {', '.join(dict.fromkeys(search.proofs))}"
+    reason = f"bound by {', '.join(dict.fromkeys(proofs))}"
     if not case.whole:
         reason += f"; times are rounded down to multiples of {float(1 / case.scale):.3g} for it"
     bound = in_kind(instance, settled(case, search.levels, value, bound))
@@ -105,7 +113,7 @@ def exact_plan(
         seed=seed,
         plan_class="any",
         solver=cpsat.NAME,
-        proof="solver" if CP_SAT in search.proofs else "exact",
+        proof="solver" if CP_SAT in proofs else "exact",
     )
 
 

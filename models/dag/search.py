@@ -59,6 +59,8 @@ _ROUNDS = 60
 _FREE, _EFFORT = 12, 0.5
 """Jobs that are free at once, at first, and deterministic seconds for them."""
 
+_SINGLE = "completions of single graphs"
+
 
 class Search:
     """What is proven of an instance under an objective.
@@ -79,6 +81,8 @@ class Search:
         No plan is better, level by level, in units of the case.
     proofs : list of str
         How these bounds were proven.
+    floors : list of (int, str)
+        Bounds before any search, and how they were proven; empty until they are computed.
     """
 
     def __init__(self, instance: Instance, objective: str, limits: Limits, seed: int) -> None:
@@ -90,6 +94,15 @@ class Search:
         self.plan = first_plan(self.case, (self.windows.costs + self.windows.tails).min(axis=1))
         self.bounds: list[int] = []
         self.proofs: list[str] = []
+        self.floors: list[tuple[int, str]] = []
+
+    def known(self) -> tuple[list[int], list[str]]:
+        """Return bounds and proofs of all levels: of those not come to yet what bounds any plan."""
+        rest = self.floors[len(self.bounds) :]
+        return [*self.bounds, *(least for least, _ in rest)], [
+            *self.proofs,
+            *(by for _, by in rest),
+        ]
 
     def run(self, hint: Solution | None) -> None:
         """Improve the plan and the bounds until they meet, or a limit is reached."""
@@ -97,11 +110,13 @@ class Search:
             self._adopt(Plan.of(self.case, hint))
         most = max(self.plan.completions(self.case))
         floors = floors_of(self.case, self.windows, most=most)
+        self.floors = [
+            (floors.of(self.case, level), floors.proof if level == "makespan" else _SINGLE)
+            for level in self.levels
+        ]
         most_late: int | None = None
         open_level = False
-        for level in self.levels:
-            least = floors.of(self.case, level)
-            proof: str = floors.proof if level == "makespan" else "completions of single graphs"
+        for level, (least, proof) in zip(self.levels, self.floors, strict=True):
             if not open_level and worth_of(self.case, self.plan, level) > least:
                 found, by = self._solve(level, least, floors, most_late)
                 if found > least:

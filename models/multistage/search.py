@@ -85,9 +85,13 @@ class Search:
                 if not self.done:
                     self.order_chunks()
         except TimeoutError:
-            if self.plan is not None and self.bound is None:
-                self._take_bound(self.case.most, "what everything is worth", "exact")
-                self.of_all = True
+            self.stopped()
+
+    def stopped(self) -> Search:
+        """Return the search with a bound, if only that of everything, wherever it was stopped."""
+        if self.plan is not None and self.bound is None:
+            self._take_bound(self.case.most, "what everything is worth", "exact", of_all=True)
+        return self
 
     @property
     def tight(self) -> bool:
@@ -133,9 +137,7 @@ class Search:
         """Bound what can be accepted by flowing loads; try what they accept."""
         limits = self.budget.left(_SHARE)
         found = upper_bound(self.case, limits, known=self.worth, seed=self.seed)
-        self._take_bound(found.worth, found.proof, found.stands_on)
-        self.of_all = True
-        self.certificate = found.certificate if self.bound == found.worth else None
+        self._take_bound(found.worth, found.proof, found.stands_on, found.certificate, of_all=True)
         if not self.done and found.complete and (found.jobs or found.bookings):
             self._try(found.jobs, found.bookings, hard=False)
 
@@ -169,7 +171,6 @@ class Search:
             bound = step * floor(-exact(outcome.bound) / step + _CARE) + granted
         if self.bound is None or bound < self.bound:
             self._take_bound(bound, f"the word of {outcome.solver}, in floats", "solver")
-            self.certificate, self.of_all = None, False
 
     def _try(self, jobs: tuple[int, ...], bookings: tuple[int, ...], *, hard: bool) -> None:
         """Take the plan that accepts some jobs and bookings, if it is found and better."""
@@ -183,17 +184,25 @@ class Search:
         if plan is not None:
             self.plan, self.worth = plan, worth
 
-    def _take_bound(self, bound: Fraction | None, proof: str, stands_on: Proof) -> None:
-        """Take a bound; None says that there is no plan."""
-        self.proof, self.stands_on = proof, stands_on
+    def _take_bound(
+        self,
+        bound: Fraction | None,
+        proof: str,
+        stands_on: Proof,
+        certificate: BoundCertificate | None = None,
+        *,
+        of_all: bool = False,
+    ) -> None:
+        """Take a bound, of all plans or of the class; None says that there is no plan."""
         if bound is None or bound < self.worth:
             # A plan in floats may be better by the tolerance of its check; one in fractions not.
             if self.case.instance.exact:
                 raise SolverError(
                     f"a plan is worth {self.worth}, but its bound is {bound}: {proof}"
                 )
-            bound = self.worth
-        self.bound = bound
+            bound, certificate = self.worth, None
+        self.bound, self.proof, self.stands_on = bound, proof, stands_on
+        self.certificate, self.of_all = certificate, of_all
 
     def _within(self, gap: float) -> bool:
         assert self.bound is not None  # from above, or what everything is worth
