@@ -186,7 +186,7 @@ def judged(results: Results, title: str, claims: Iterable[Claim]) -> Iterator[st
         verdicts = claim.verdicts(results)
         cells = [f"**{one.word}**: {one.numbers}" for one in verdicts.values()]
         last = robust(verdicts) if claim.read else "about GDS alone"
-        cells += ["–"] * (len(READINGS) - len(cells))
+        cells += ["-"] * (len(READINGS) - len(cells))
         yield f"| {claim.figure} | {claim.words} | {' | '.join(cells)} | {last} |"
 
 
