@@ -53,16 +53,32 @@ _RULES: tuple[tuple[str, str, str, tuple[Option, ...]], ...] = (
 _PRINTED: tuple[tuple[str, Claim, str], ...] = (
     ("gds", "sound", "slacks from the last on, Shuffle task by task, dispatch until taken"),
     ("gds-without-shuffle", "sound", "the same without Shuffle"),
-    ("gds:literal", "literal-unsound", "as printed: Figs. 2 to 4 and 6"),
-    ("gds:literal-evict-all", "none", "as printed: Shuffle takes all tasks out first, loses some"),
-    ("gds:literal-endless-loop", "none", "as printed: a task that does not fit is tried for ever"),
+    ("gds:literal", "literal-unsound", "figures 3 and 6 to the letter; the prose is right"),
+    (
+        "gds:literal-evict-all",
+        "none",
+        "figure 4, read as it is not printed: Shuffle takes all tasks out first, loses some",
+    ),
+    (
+        "gds:literal-endless-loop",
+        "none",
+        "figure 3 to the letter: a task that does not fit is tried for ever",
+    ),
     (
         "gds:literal-every-slack",
         "literal-unsound",
-        "as printed: a task in every slack of a machine",
+        "figure 3 to the letter: a task in every slack of a machine",
     ),
-    ("gds:literal-duplicate", "literal-unsound", "as printed: a task to every neighbour"),
-    ("gds:literal-transmission", "literal-unsound", "as printed: Shuffle forgets transmissions"),
+    (
+        "gds:literal-duplicate",
+        "literal-unsound",
+        "figure 6 to the letter: a task to every neighbour",
+    ),
+    (
+        "gds:literal-transmission",
+        "literal-unsound",
+        "figure 4, read as it is not printed: Shuffle forgets transmissions",
+    ),
 )
 
 

@@ -23,7 +23,7 @@ from dlopt.problems.bag.data import Placement, Solution
 
 
 class Slip(StrEnum):
-    """What is printed and wrong."""
+    """What goes wrong for a reader of the pseudocode alone; the prose around it is right."""
 
     EVICT_ALL = "evict-all"
     ENDLESS_LOOP = "endless-loop"
@@ -32,8 +32,12 @@ class Slip(StrEnum):
     TRANSMISSION = "transmission"
 
 
+PRINTED = (Slip.ENDLESS_LOOP, Slip.EVERY_SLACK, Slip.DUPLICATE)
+"""Figures 3 and 6 to the letter. Figure 4 leaves the other two open, and does not print them."""
+
+
 class EndlessLoopError(Exception):
-    """What Fig. 3 as printed runs into."""
+    """What figure 3 runs into if it is read to the letter."""
 
 
 @dataclass(frozen=True, slots=True)

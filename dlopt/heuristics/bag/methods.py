@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from dlopt.heuristics.bag.answers import PLAN_CLASS, answer
 from dlopt.heuristics.bag.case import Case
-from dlopt.heuristics.bag.gds import EndlessLoopError, Gds, Slip
+from dlopt.heuristics.bag.gds import PRINTED, EndlessLoopError, Gds, Slip
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -93,9 +93,9 @@ def _sites(
 
 
 def __getattr__(name: str) -> Callable[..., Result[Solution]]:
-    """Return GDS as printed: ``gds_literal`` with all slips, ``gds_literal_SLIP`` with one."""
+    """Return GDS to the letter: ``gds_literal`` as printed, ``gds_literal_SLIP`` with one slip."""
     known = {f"gds_literal_{slip.replace('-', '_')}": (slip,) for slip in Slip}
-    slips = {"gds_literal": tuple(Slip), **known}
+    slips = {"gds_literal": PRINTED, **known}
     if name not in slips:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
