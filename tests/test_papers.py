@@ -92,7 +92,7 @@ def test_what_some_figures_of_the_grid_and_of_the_sites_need():
     assert {case.variant for case in parts[-1]} == {"corrected"}
     assert all(part < whole for part in parts)
     assert bag.needed(("9",)) == {"grid"}
-    assert bag.needed(("7", "settings")) == {"grid", "twelfth", "small", "settings"}
+    assert bag.needed(("7", "settings")) == {"grid", "small", "settings"}
     assert bag.needed(("small",)) == {"small"}
 
 

@@ -191,11 +191,31 @@ def test_claims_are_judged_by_means():
     assert scarce(Fixed({**every, "Co-RSBFR": high})).word == "does not"
 
 
-def test_claims_about_what_is_reserved_and_about_the_order():
+def test_claims_about_what_is_reserved():
     ten = (10.0, 10.2, 9.9)
     equal, widest, none = claims("4.6", "")
     same = Fixed({"RB": ten, "RSPB": ten})
-    assert (equal(same).word, widest(same).word, none(same).word) == ("holds", "does not", "holds")
+    assert (equal(same).word, widest(same).word, none(same).word) == ("holds", "holds", "holds")
+    assert len(claims("4.6 within 15", "")) == len(claims("4.6 within 7", "")) == 3
+
+
+class Narrowing(Fixed):
+    """RSPB gains less at the second abscissa, in each seed."""
+
+    def by_seed(self, figure, x, label, measure):
+        less = self.shift if x == 50 and label == "RSPB" else 0.0
+        return dict(enumerate(value - less for value in self.values[label]))
+
+
+def test_the_widest_gap_is_told_from_the_others_by_its_interval():
+    _, widest, _ = claims("4.6", "")
+    low, high = (10.0, 10.2, 9.9), (20.0, 20.3, 20.1)
+    assert widest(Narrowing({"RB": low, "RSPB": high}, shift=5.0)).word == "does not"
+    noisy = Narrowing({"RB": (10.0, 10.0, 10.0), "RSPB": (11.0, 15.0, 30.0)}, shift=0.0)
+    assert widest(noisy).word == "holds"
+
+
+def test_the_order_by_priority():
     rb, ordered, soft = (30.0, 31.0), (29.0, 30.0), (10.0, 11.0)
     _, order = claims("4.7", "")
     verdict = order(Fixed({"RB": rb, "RB by priority": ordered, "RSPB": soft}))
