@@ -203,6 +203,7 @@ def quiet_solvers() -> Iterator[None]:
     try:
         yield
     finally:
+        sys.stdout.flush()  # what Python code of others has printed
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).fflush(None)
         os.dup2(kept, 1)
