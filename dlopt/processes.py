@@ -20,7 +20,7 @@ from typing import Any
 from dlopt import keeper, leftovers
 
 KEPT = os.name == "posix" and bool(sys.executable)
-"""Whether programs run under `dlopt.keeper`. Without, they end only where this process ends well."""
+"""Whether programs run under `dlopt.keeper`; without, they may outlive this process."""
 _PAUSE_S = 1.0
 """Seconds after which a wait looks at whether somebody still waits."""
 
@@ -68,7 +68,7 @@ class Child(subprocess.Popen[Any]):
         _RUNNING.add(self)
 
     def send_signal(self, sig: int) -> None:
-        """Send a signal to the program and its group; if it has ended, kill what is left of that."""
+        """Send a signal to the program and its group; once it has ended, kill what is left."""
         if self.poll() is None:
             self._send_to_group(sig)
         else:
@@ -77,10 +77,7 @@ class Child(subprocess.Popen[Any]):
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the end; kill what is left of the group then, or if the wait is broken off."""
         try:
-            if timeout is not None:
-                code = super().wait(timeout)
-            else:
-                code = self._awaited()
+            code = self._awaited() if timeout is None else super().wait(timeout)
         except subprocess.TimeoutExpired:
             raise
         except BaseException:  # nobody waits any longer
@@ -114,7 +111,7 @@ class Child(subprocess.Popen[Any]):
 
 @atexit.register
 def end_all() -> None:
-    """End every `Child` of this process, which is about to end, and remove its temporary folders."""
+    """End every `Child` of this process, which is about to end; remove its temporary folders."""
     for child in list(_RUNNING):
         child.kill()
     leftovers.remove_own_folders()

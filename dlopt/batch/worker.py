@@ -126,7 +126,7 @@ class Worker:
                 return None
             process, begun = self._process, self._process is None
             if process is None:
-                self._told = self._owned.enter_context(tempfile.TemporaryFile())
+                self._told = self._owned.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
                 folder = self._owned.enter_context(temporary_folder())
                 process = self._process = _start(threads, self._told, str(folder))
         if begun:
@@ -196,9 +196,7 @@ class Worker:
         if process is not None:
             process.kill()
             process.wait()
-        with (
-            self._in_use
-        ):  # who asks hears of the end first: the number of a pipe is soon another's
+        with self._in_use:  # after whoever reads: the number of a pipe is soon another's
             if process is not None:
                 for pipe in (process.stdin, process.stdout):
                     with contextlib.suppress(OSError):
