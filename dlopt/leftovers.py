@@ -23,6 +23,8 @@ except ImportError:  # pragma: no cover - Windows: nobody knows who lives, so no
 
 _PART = ".dlopt-part"
 _FILE = re.compile(rf"\..+\.[a-z0-9_]{{8}}\{_PART}", re.DOTALL)
+_MOST_LETTERS = 50
+"""Of a name, so that there is room for more where a name has 255 bytes at the most."""
 _PREFIX = "dlopt-run-"
 _FOLDER = re.compile(rf"{_PREFIX}[a-z0-9_]{{8}}")
 _LOCK = ".lock"
@@ -52,7 +54,7 @@ class Part:
         _remove_once(folder, _FILE, _remove_file)
         while True:
             self.handle, self.name = tempfile.mkstemp(
-                dir=folder, prefix=f".{target.name}.", suffix=_PART
+                dir=folder, prefix=f".{target.name[:_MOST_LETTERS]}.", suffix=_PART
             )
             if _hold(self.handle, self.name):
                 break

@@ -82,6 +82,7 @@ class Child(subprocess.Popen[Any]):
             raise
         except BaseException:  # nobody waits any longer
             self.kill()
+            super().wait()
             raise
         self._sweep()
         return code
