@@ -171,7 +171,8 @@ def shortened(text: str) -> str:
     """
     if len(text) <= LONGEST_MESSAGE:
         return text
-    return f"{text[:LONGEST_MESSAGE]}… ({len(text):,} characters)"
+    end = f"… ({len(text):,} characters)"
+    return text[: LONGEST_MESSAGE - len(end)] + end
 
 
 def described(error: BaseException) -> str:
@@ -186,7 +187,7 @@ def described(error: BaseException) -> str:
         text = str(error)
     except Exception:  # the code of others
         text = "its text cannot be told"
-    return f"{type(error).__name__}: {shortened(text)}"
+    return f"{type(error).__name__}: {text}"
 
 
 def _short(value: object) -> str:

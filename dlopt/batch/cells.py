@@ -60,7 +60,13 @@ class Cell:
     def row(self, status: Trouble, reason: str) -> Row:
         """Return the row of a cell that has no result."""
         return Row(
-            self.key, self.instance, self.family, self.kind, self.claim, status, reason=reason
+            self.key,
+            self.instance,
+            self.family,
+            self.kind,
+            self.claim,
+            status,
+            reason=shortened(reason),
         )
 
 

@@ -33,7 +33,7 @@ _MOST_TOLD = 300
 """Characters of what a worker last said that stand in the reason of its end."""
 _MOST_READ = 65_536
 """Bytes of what it said that are looked at, from the end."""
-_LAST_WAIT_S = 5.0
+_LAST_WAIT_S = 2.0
 """Seconds in which a worker whose pipes are closed ends, or is ended by its keeper."""
 
 
