@@ -19,6 +19,7 @@ from tests.gates import PATIENCE, Gate
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 
+
 def start(out: Path, *words: str, gate: Path | None = None) -> subprocess.Popen[bytes]:
     files = [str(INSTANCES / f"{name}.json") for name in ("three-nodes", "late-node")]
     line = [sys.executable, "-m", "dlopt", "batch", *files, "--out", str(out), *words]
