@@ -23,6 +23,7 @@ KEPT = os.name == "posix" and bool(sys.executable)
 """Whether programs run under `dlopt.keeper`; without, they may outlive this process."""
 _PAUSE_S = 1.0
 """Seconds after which a wait looks at whether somebody still waits."""
+_TRIES = 10
 
 _RUNNING: weakref.WeakSet[Child] = weakref.WeakSet()
 
@@ -67,6 +68,11 @@ class Child(subprocess.Popen[Any]):
         self._owner = os.getpid()
         _RUNNING.add(self)
 
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        if kind is not None:  # nobody waits any longer
+            self.kill()
+        super().__exit__(kind, value, trace)
+
     def send_signal(self, sig: int) -> None:
         """Send a signal to the program and its group; once it has ended, kill what is left."""
         if self.poll() is None:
@@ -82,7 +88,10 @@ class Child(subprocess.Popen[Any]):
             raise
         except BaseException:  # nobody waits any longer
             self.kill()
-            super().wait()
+            for _ in range(_TRIES):  # it ends in no time, but this thread may be interrupted again
+                with contextlib.suppress(BaseException):
+                    super().wait()
+                    break
             raise
         self._sweep()
         return code

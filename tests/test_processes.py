@@ -72,6 +72,13 @@ def test_a_wait_that_is_given_up_ends_the_program(tmp_path: Path) -> None:
     assert gate.read() == b""
 
 
+def test_a_block_that_is_left_by_an_error_ends_the_program(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "gate")
+    with pytest.raises(ZeroDivisionError), Child(busy(gate)):
+        raise ZeroDivisionError(gate.read())
+    assert gate.read() == b""
+
+
 def test_a_process_that_ends_ends_its_programs_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,7 @@ def late(instance: Instance, **_: Any) -> Result[Solution]:
 
 
 def chatty(instance: Instance, **_: Any) -> Result[Solution]:
-    print("no answer of mine")
+    sys.stdout.write("no answer of mine\n")
     os.write(1, b"no answer of mine" * 1000)
     return all_on_one(instance)
 
@@ -107,13 +107,13 @@ def verbose(instance: Instance, **_: Any) -> Result[Solution]:
     return replace(all_on_one(instance), reason="x" * 5_000_000)
 
 
-class Unspeakable(Exception):
+class UnspeakableError(Exception):
     def __str__(self) -> str:
         raise ValueError("no words")
 
 
 def mute(instance: Instance, **_: Any) -> Result[Solution]:
-    raise Unspeakable
+    raise UnspeakableError
 
 
 METHODS = {
