@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
-from types import FrameType
 from typing import Any
 
-_SIGNALS: list[int] = []
-"""The signals beside Ctrl-C that have asked the command to end."""
+from dlopt.cli.signals import Signals
 
 
 def main() -> None:
     """Run a command; whatever a user can cause ends in one message and an exit code."""
     _open_streams()
-    _hear_signals()
-    try:
-        code = _run()
-    except KeyboardInterrupt:
-        code = _interrupted()
+    signals = Signals()
+    with signals.heard():
+        try:
+            code = _run(signals)
+        except KeyboardInterrupt:
+            code = signals.code
     sys.exit(code)
 
 
-def _run() -> int:
+def _run(signals: Signals) -> int:
     import typer
 
     from dlopt.cli.commands import app
@@ -51,8 +49,8 @@ def _run() -> int:
         discard_output()
         code = Exit.BAD_INPUT
     if code == Exit.INTERRUPTED:  # typer itself turns Ctrl-C into this code
-        err.print("terminated" if _SIGNALS else "interrupted")
-        code = _interrupted()
+        err.print(signals.word)
+        code = signals.code
     if still_working():  # a solver hears of no signal and would not end
         from dlopt import processes
 
@@ -62,27 +60,6 @@ def _run() -> int:
             sys.stderr.flush()
         os._exit(int(code or 0))
     return int(code or 0)
-
-
-def _hear_signals() -> None:
-    """Let what ends a command end it as Ctrl-C does: in order, with nothing left behind."""
-    _SIGNALS.clear()
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        with contextlib.suppress(ValueError):  # not in the main thread
-            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _end_in_order)
-
-
-def _end_in_order(number: int, _: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_DFL)  # the second one ends the command at once
-    _SIGNALS.append(number)
-    raise KeyboardInterrupt
-
-
-def _interrupted() -> int:
-    """Return the exit code of a command that a signal has ended: 128 and its number."""
-    return 128 + (_SIGNALS[0] if _SIGNALS else signal.SIGINT)
 
 
 def _open_streams() -> None:
