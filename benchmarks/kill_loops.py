@@ -86,6 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="a part of the name of a command")
     asked = parser.parse_args(arguments)
+    # Shells let what runs in the background ignore Ctrl-C, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print(
         f"{'':4}  {'command':9} {'kills':>5} {'rows kept':>11} {'of':>3} {'all ended, s':>12} "
         f"{'left, then removed':>18} {'lost':>4} {'doubled':>7}"
@@ -170,7 +172,7 @@ def one(subject: Subject, folder: Path, number: int, after_s: float, found: Foun
         left = alive(run.mark)
     found.vanished_s.append(time.monotonic() - begun)
     if left:
-        found.wrong.append(f"{with_word}: {left} live on")
+        found.wrong.append(f"{with_word}: {', '.join(map(command_of, left))} live on")
         for process in left:
             os.kill(process, signal.SIGKILL)
     run.ended()
@@ -229,6 +231,15 @@ def alive(mark: str) -> list[int]:
         except OSError:  # it has just ended, or is not ours
             continue
     return found
+
+
+def command_of(process: int) -> str:
+    """Return how a process was started, in short."""
+    try:
+        words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return "one that has ended now"
+    return f"{process} ({b' '.join(words)[-120:].decode(errors='replace')})"
 
 
 def temporary_files(folder: Path) -> list[str]:
