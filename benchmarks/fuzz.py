@@ -29,6 +29,7 @@ from typing import IO, Any
 
 from benchmarks.fuzz_mutations import mutated
 from benchmarks.fuzz_subjects import Subject, subjects
+from dlopt.processes import Child
 
 HANG_S = 10
 """A command that takes longer hangs."""
@@ -90,9 +91,7 @@ def watched(folder: Path, seed: int, first: int, last: int, ends: float) -> Any:
     with stderr.open("wb") as told:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         around = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-        worker = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=told, text=True, env=around
-        )
+        worker = Child(command, stdout=subprocess.PIPE, stderr=told, text=True, env=around)
         begun: dict[str, Any] | None = None
         try:
             for line in worker.stdout or ():

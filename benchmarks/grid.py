@@ -11,6 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.measure import Report, run
+from dlopt.processes import end_with_parent
 from dlopt.simulation.grid import Outcome
 from dlopt.simulation.grid.sweep import Case
 
@@ -107,7 +108,7 @@ def _growth(report: Report, name: str, cases: Sequence[Case]) -> list[float]:
 
 def _peak(case: Case) -> tuple[int, int]:
     """Return the most bytes at once, and the most tasks, of a process that simulates a case."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, get_context("spawn"), end_with_parent) as pool:
         return pool.submit(_measured, case).result()
 
 

@@ -138,7 +138,7 @@ class _Work(threading.Thread, Generic[AnswerT]):
         while self.is_alive() and not self.is_over:
             with self._lock:
                 frame = sys._current_frames().get(self.ident or 0)
-                if not self._is_done and not _imports(frame):
+                if not self._is_done and not is_importing(frame):
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(self.ident or 0), ctypes.py_object(_GivenUp)
                     )
@@ -146,7 +146,8 @@ class _Work(threading.Thread, Generic[AnswerT]):
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
 
-def _imports(frame: FrameType | None) -> bool:
+def is_importing(frame: FrameType | None) -> bool:
+    """Tell whether an import is going on where a thread is."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

@@ -14,6 +14,8 @@ from typing import Any
 
 LONGEST_LINE = 1500
 """Characters that a line of a message has at the most."""
+LONGEST_MESSAGE = 2000
+"""Characters of a text of others that are told."""
 
 _LONGEST_PATH = 200
 _LONGEST_VALUE = 60
@@ -95,13 +97,12 @@ MISSING = _Missing()
 class DloptError(Exception):
     """Base of everything that dlopt raises on purpose.
 
-    Its text can be printed and logged whatever names it tells: no line is long, and none holds
-    control characters.
+    Its text can be printed and logged whatever names it tells: it is not long, no line of it is,
+    and none holds control characters.
     """
 
     def __str__(self) -> str:
-        lines = super().__str__().split("\n")
-        return "\n".join(printable(_clipped(line, LONGEST_LINE)) for line in lines)
+        return _in_lines(shortened(super().__str__()))
 
 
 class InvalidInstanceError(DloptError, ValueError):
@@ -133,6 +134,9 @@ class InvalidInstanceError(DloptError, ValueError):
         prefix = f"{printable(source)}: " if source else ""
         super().__init__("\n".join(prefix + line for line in lines))
 
+    def __str__(self) -> str:
+        return _in_lines(Exception.__str__(self))  # as many lines as there are faults
+
     def within(self, source: str) -> InvalidInstanceError:
         """Return the same faults, told of a named file."""
         return InvalidInstanceError(self.faults, source)
@@ -151,6 +155,39 @@ class MissingExtraError(DloptError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"this needs {package}: pip install 'dlopt[{extra}]'")
+
+
+def _in_lines(text: str) -> str:
+    return "\n".join(printable(_clipped(line, LONGEST_LINE)) for line in text.split("\n"))
+
+
+def shortened(text: str) -> str:
+    """Return a text of others with its end left out if it is long, and how long it was.
+
+    Examples
+    --------
+    >>> shortened("brief"), shortened("x" * 50_000_000)[-26:]
+    ('brief', 'xxx… (50,000,000 characters)')
+    """
+    if len(text) <= LONGEST_MESSAGE:
+        return text
+    end = f"… ({len(text):,} characters)"
+    return text[: LONGEST_MESSAGE - len(end)] + end
+
+
+def described(error: BaseException) -> str:
+    """Return kind and text of an error that others raise, whatever its text is.
+
+    Examples
+    --------
+    >>> described(ZeroDivisionError("division by zero"))
+    'ZeroDivisionError: division by zero'
+    """
+    try:
+        text = str(error)
+    except Exception:  # the code of others
+        text = "its text cannot be told"
+    return f"{type(error).__name__}: {text}"
 
 
 def _short(value: object) -> str:

@@ -9,7 +9,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -18,6 +17,7 @@ from typing import IO, Any
 
 from dlopt import arithmetic
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.leftovers import Part
 from dlopt.reading import load_bytes
 
 MOST_VALUES = 8_000_000
@@ -52,6 +52,8 @@ def to_text(data: Any) -> str:
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a temporary file that takes the place of `path` once the block has ended well.
 
+    Temporary files of writers that were killed are removed from the same folder.
+
     Raises
     ------
     NotApplicableError
@@ -70,23 +72,22 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             with target.open("wb") as file:  # a device or a pipe has no old content to save
                 yield file
             return
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        part = Part(target)
     except OSError as error:
         raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(part.handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
+        os.chmod(part.name, 0o666 & ~mask)
+        os.replace(part.name, target)
     except OSError as error:
         raise NotApplicableError(f"cannot write {path}: {error.strerror}") from error
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+        part.close()
 
 
 def _opened(path: str | os.PathLike[str]) -> int | None:

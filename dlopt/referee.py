@@ -26,7 +26,7 @@ from dlopt.arithmetic import (
     simplest,
     to_json,
 )
-from dlopt.errors import NotApplicableError, SolverError
+from dlopt.errors import NotApplicableError, SolverError, shortened
 from dlopt.problems.records import Header, numbers_of
 from dlopt.registry import Method
 from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation
@@ -200,6 +200,8 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     RefutedAnswerError
         If the method claims to be sound and its answer is not.
     """
+    if answer.reason is not None:
+        answer = replace(answer, reason=shortened(answer.reason))
     proves = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"
     if answer.status is Status.INFEASIBLE and entry.claim != "optimal":
         raise RefutedAnswerError(f"{entry.name} cannot prove infeasibility", instance, answer)

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from benchmarks.papers.arguments import FIGURES
 from benchmarks.papers.catalogue import MODULES, PAPERS, Entry, entries
+from dlopt.processes import Child
 
 _VERDICT = re.compile(r"\*\*(?P<word>[^*]+)\*\*[:,]?\s*(?P<numbers>.*)")
 
@@ -177,8 +178,9 @@ def draw(chosen: Iterable[Entry], size: str, out: Path, processes: int) -> bool:
         begun = time.perf_counter()
         words = command(module, mine, size, out, processes)
         print(f"{module}: {' '.join(words[1:])}", file=sys.stderr, flush=True)
-        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
-        for row in rows(done.stdout, mine):
+        with Child(words, stdout=subprocess.PIPE, text=True) as done:
+            said, _ = done.communicate()
+        for row in rows(said, mine):
             print(row.told(), flush=True)
         if done.returncode:
             good = False

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import pulp
 
 from dlopt.arithmetic import Number
-from dlopt.backends import rational
+from dlopt.backends import external, rational
 from dlopt.backends.output import solver_output_to_stderr
 from dlopt.backends.scales import Scales, in_units, is_readable, scales, times_power
 from dlopt.errors import NotApplicableError, SolverError
@@ -283,7 +283,8 @@ def _other(problem: pulp.LpProblem, limits: Limits, solver: str) -> Outcome:
             raise SolverError(f"{solver} does not take these limits: {error}") from error
         if not command.available():
             raise SolverError(f"the solver {solver} is not installed")
-        _run(problem, command)
+        with external.kept(command):
+            _run(problem, command)
     solution = {
         pulp.LpSolutionOptimal: Status.OPTIMAL,
         pulp.LpSolutionIntegerFeasible: Status.FEASIBLE,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from dlopt import api, io
 from dlopt.api import RefutedAnswerError
 from dlopt.batch.rows import Key, Row, Trouble
-from dlopt.errors import DloptError, NotApplicableError
+from dlopt.errors import DloptError, NotApplicableError, described, shortened
 from dlopt.problems.records import Header
 from dlopt.result import Result
 from dlopt.version import __version__
@@ -60,7 +60,13 @@ class Cell:
     def row(self, status: Trouble, reason: str) -> Row:
         """Return the row of a cell that has no result."""
         return Row(
-            self.key, self.instance, self.family, self.kind, self.claim, status, reason=reason
+            self.key,
+            self.instance,
+            self.family,
+            self.kind,
+            self.claim,
+            status,
+            reason=shortened(reason),
         )
 
 
@@ -109,7 +115,7 @@ def solve_cell(cell: Cell) -> Reply:
     except MemoryError:
         return Reply(cell.row(Trouble.OUT_OF_MEMORY, "out of memory"))
     except Exception as error:  # the run goes on whatever it is
-        return Reply(cell.row(Trouble.FAILED, f"{type(error).__name__}: {error}"))
+        return Reply(cell.row(Trouble.FAILED, described(error)))
     if not cell.picture or result.solution is None:
         return Reply(row)
     return _drawn(row, instance, result)
@@ -152,7 +158,8 @@ def load_module(name: str) -> None:
         text = f"cannot import {name}: it ends the program, with {error.code!r}"
         raise NotApplicableError(text) from error
     except Exception as error:
-        raise NotApplicableError(f"cannot import {name}: {error}") from error
+        told = described(error).partition(": ")[2]
+        raise NotApplicableError(f"cannot import {name}: {told}") from error
 
 
 @functools.lru_cache(maxsize=4)
@@ -175,7 +182,7 @@ def _row(cell: Cell, result: Result[Any]) -> Row:
         runtime_s=result.runtime_s,
         tolerance=None if result.solution is None else result.tolerance,
         violations=len(result.violations),
-        reason=result.reason,
+        reason=None if result.reason is None else shortened(result.reason),
         solver=result.solver,
         solver_version=result.solver_version,
         proof=result.proof,

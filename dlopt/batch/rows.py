@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from dlopt import io
 from dlopt.arithmetic import Number, parse
-from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError, shortened
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, PROOFS, Limits, PlanClass, Proof, Status, Value
 
@@ -248,6 +248,7 @@ def _row(data: Mapping[str, Any]) -> Row:
         origin=_number(data.get("origin", 0)),
         installments=data.get("installments"),
         answer=data.get("answer"),
+        reason=None if data["reason"] is None else shortened(data["reason"]),
         **{name: data[name] for name in _ALIKE},
     )
 
@@ -293,7 +294,6 @@ _ALIKE = (
     "runtime_s",
     "tolerance",
     "violations",
-    "reason",
     "solver",
     "solver_version",
     "picture",

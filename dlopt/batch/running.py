@@ -23,7 +23,7 @@ from dlopt.batch.journal import Journal
 from dlopt.batch.plans import Plan
 from dlopt.batch.rows import Row, Trouble
 from dlopt.batch.worker import Setting
-from dlopt.errors import NotApplicableError, SolverError
+from dlopt.errors import NotApplicableError, SolverError, described
 from dlopt.files import replacing
 
 AGAIN = frozenset({Trouble.FAILED, Trouble.DIED, Trouble.OUT_OF_TIME, Trouble.OUT_OF_MEMORY})
@@ -183,7 +183,7 @@ def _handed_over(todo: list[Cell], crew: Crew, setting: Setting) -> Iterator[Rep
                     raise
                 except Exception as error:  # the machine died that it was handed to
                     if len(batch) == 1:
-                        text = f"the executor lost it: {type(error).__name__}: {error}"
+                        text = f"the executor lost it: {described(error)}"
                         yield Reply(batch[0].row(Trouble.DIED, text))
                     else:  # one of them is to blame; alone it will show
                         alone.update(batch)

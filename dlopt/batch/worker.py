@@ -2,33 +2,39 @@
 
 It is a fresh interpreter, started by name and not by `multiprocessing`: it may be started from
 threads, from the workers of a cluster, and from scripts without a guard. It reads cells from its
-standard input, answers on its standard output, and ends when its input does, so that no worker
-survives a run that was killed.
+standard input, and answers on what was its standard output. It ends with the process that started
+it, however that ends, and so does all that it has started; see `dlopt.processes`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import queue
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Any
 
+from dlopt import processes
 from dlopt.batch.cells import Cell, Reply, load_module, solve_cell
+from dlopt.batch.messages import asked, received, send
 from dlopt.batch.rows import Row, Trouble
 from dlopt.errors import NotApplicableError
+from dlopt.leftovers import temporary_folder
 
-_HEAD = struct.Struct("!Q")
 _PROGRAM = "from dlopt.batch.worker import serve; serve()"
 _MOST_TOLD = 300
 """Characters of what a worker last said that stand in the reason of its end."""
+_MOST_READ = 65_536
+"""Bytes of what it said that are looked at, from the end."""
+_LAST_WAIT_S = 2.0
+"""Seconds in which a worker whose pipes are closed ends, or is ended by its keeper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +75,17 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._lock = threading.Lock()
+        self._in_use = threading.RLock()  # whoever holds it uses the pipes
         self._told: IO[bytes] | None = None
+        self._owned = ExitStack()
         self._asked = self._late = False
 
     def ask(self, cell: Cell) -> Reply:
         """Return what comes of a cell; if the worker dies of it, or is ended, a row says so."""
+        with self._in_use:
+            return self._ask(cell)
+
+    def _ask(self, cell: Cell) -> Reply:
         try:
             process = self._running(cell.key.limits.threads)
         except (OSError, EOFError):
@@ -84,7 +96,7 @@ class Worker:
             return Reply(cell.row(Trouble.DIED, "the run was ended"))
         timer = self._watch(process, cell.patience_s)
         try:
-            reply = _asked(process, cell)
+            reply = asked(process, cell)
             late = self._settled(timer)
         except (OSError, EOFError):
             late = self._settled(timer)
@@ -114,10 +126,11 @@ class Worker:
                 return None
             process, begun = self._process, self._process is None
             if process is None:
-                self._told = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _end()
-                process = self._process = _start(threads, self._told)
+                self._told = self._owned.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+                folder = self._owned.enter_context(temporary_folder())
+                process = self._process = _start(threads, self._told, str(folder))
         if begun:
-            _asked(process, self._setting)  # answers when it is ready, so that no cell pays for it
+            asked(process, self._setting)  # answers when it is ready, so that no cell pays for it
         assert self._told is not None
         self._told.truncate(0)
         self._told.seek(0)
@@ -152,7 +165,13 @@ class Worker:
 
     def _died(self, cell: Cell) -> Row:
         process = self._process
-        code = 0 if process is None else process.wait()
+        code = 0
+        if process is not None:
+            try:
+                code = process.wait(_LAST_WAIT_S)
+            except subprocess.TimeoutExpired:  # it has closed its pipes, and lives
+                process.kill()
+                code = process.wait()
         said = self._last_words()
         limit = self._setting.memory_mb
         if limit is not None and (code == -signal.SIGABRT or "bad_alloc" in said):
@@ -163,7 +182,8 @@ class Worker:
     def _last_words(self) -> str:
         if self._told is None:
             return ""
-        self._told.seek(0)
+        size = self._told.seek(0, os.SEEK_END)
+        self._told.seek(max(0, size - _MOST_READ))
         lines = self._told.read().decode(errors="replace").split("\n")
         words = [line.strip() for line in lines if line.strip()]
         return words[-1][:_MOST_TOLD] if words else ""
@@ -171,20 +191,22 @@ class Worker:
     def _end(self) -> None:
         with self._lock:
             process, self._process = self._process, None
-            told, self._told = self._told, None
+            self._told = None
+            owned = self._owned.pop_all()
         if process is not None:
             process.kill()
             process.wait()
-            for pipe in (process.stdin, process.stdout):
-                with contextlib.suppress(OSError):
-                    assert pipe is not None
-                    pipe.close()
-        if told is not None:
-            told.close()
+        with self._in_use:  # after whoever reads: the number of a pipe is soon another's
+            if process is not None:
+                for pipe in (process.stdin, process.stdout):
+                    with contextlib.suppress(OSError):
+                        assert pipe is not None
+                        pipe.close()
+            owned.close()
 
 
 def serve() -> None:
-    """Be a worker: answer until the input ends."""
+    """Be a worker: answer until the run ends."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what a solver prints is no answer
@@ -194,17 +216,23 @@ def serve() -> None:
         # In a thread of its own, which hears of the end of the input even while a solver works.
         with contextlib.suppress(OSError, EOFError):
             while True:
-                waiting.put(_received(requests))
+                waiting.put(received(requests))
+        if processes.KEPT:
+            time.sleep(_LAST_WAIT_S)
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
     setting: Setting = waiting.get()
     wrong = _prepare(setting)
-    _send(answers, None)
+    send(answers, None)
+    own = os.getpid()
     while True:
         cell: Cell = waiting.get()
         failed = None if wrong is None else Reply(cell.row(Trouble.FAILED, wrong))
-        _send(answers, failed or solve_cell(cell))
+        reply = failed or solve_cell(cell)
+        if os.getpid() != own:
+            os._exit(0)  # a method has forked, and comes back twice
+        send(answers, reply)
 
 
 def _prepare(setting: Setting) -> str | None:
@@ -225,41 +253,17 @@ def _prepare(setting: Setting) -> str | None:
     return None
 
 
-def _start(threads: int, told: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(threads: int, told: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
     counts = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    return subprocess.Popen(
+    return processes.Child(
         [sys.executable, "-c", _PROGRAM],
+        folder=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=told,
-        env=os.environ | counts | {"PYTHONPATH": paths},
-        start_new_session=True,  # Ctrl-C at a terminal is for the run alone
+        env=os.environ | counts | {"PYTHONPATH": paths, "TMPDIR": folder},
     )
-
-
-def _asked(process: subprocess.Popen[bytes], message: object) -> Any:
-    """Send a message to a worker and return its answer."""
-    assert process.stdin is not None and process.stdout is not None
-    _send(process.stdin, message)
-    return _received(process.stdout)
-
-
-def _send(pipe: IO[bytes], message: object) -> None:
-    data = pickle.dumps(message)
-    pipe.write(_HEAD.pack(len(data)) + data)
-    pipe.flush()
-
-
-def _received(pipe: IO[bytes]) -> Any:
-    head = pipe.read(_HEAD.size)
-    if len(head) < _HEAD.size:
-        raise EOFError
-    (size,) = _HEAD.unpack(head)
-    data = pipe.read(size)
-    if len(data) < size:
-        raise EOFError
-    return pickle.loads(data)
 
 
 def _how(code: int) -> str:

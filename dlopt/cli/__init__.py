@@ -7,18 +7,22 @@ import os
 import sys
 from typing import Any
 
+from dlopt.cli.signals import Signals
+
 
 def main() -> None:
     """Run a command; whatever a user can cause ends in one message and an exit code."""
     _open_streams()
-    try:
-        code = _run()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    signals = Signals()
+    with signals.heard():
+        try:
+            code = _run(signals)
+        except KeyboardInterrupt:
+            code = signals.code
     sys.exit(code)
 
 
-def _run() -> int:
+def _run(signals: Signals) -> int:
     import typer
 
     from dlopt.cli.commands import app
@@ -45,8 +49,12 @@ def _run() -> int:
         discard_output()
         code = Exit.BAD_INPUT
     if code == Exit.INTERRUPTED:  # typer itself turns Ctrl-C into this code
-        err.print("interrupted")
+        err.print(signals.word)
+        code = signals.code
     if still_working():  # a solver hears of no signal and would not end
+        from dlopt import processes
+
+        processes.end_all()
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
             sys.stderr.flush()

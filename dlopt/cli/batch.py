@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlopt.cli.console import Exit, err, out, print_json, tell
+from dlopt.cli.console import Exit, err, out, print_json, quiet_solvers, tell
 from dlopt.cli.folders import refuse_unwritable
 from dlopt.cli.options import (
     AsJson,
@@ -113,8 +113,9 @@ def batch(
     from dlopt.batch.cells import load_module
 
     _can_draw(pictures)
-    for module in modules or []:
-        load_module(module)
+    with quiet_solvers():
+        for module in modules or []:
+            load_module(module)
     plan = plan_cells(
         _items(files, _numbers(exact_numbers, float_numbers)),
         _methods(methods),

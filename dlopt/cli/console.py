@@ -196,12 +196,13 @@ def warn_of_long_numbers(instances: Iterable[Header]) -> None:
 
 @contextlib.contextmanager
 def quiet_solvers() -> Iterator[None]:
-    """Send to standard error what solvers print on standard output behind Python's back."""
+    """Send to standard error what solvers and methods of others print on standard output."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
-        yield
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
     finally:
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).fflush(None)

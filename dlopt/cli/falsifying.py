@@ -14,7 +14,7 @@ import typer
 from dlopt.cli.console import Exit, err, interruptible, out, print_json, quiet_solvers
 from dlopt.cli.folders import refuse_unwritable
 from dlopt.cli.options import AsJson, Goal, Seed, Settings, pairs
-from dlopt.errors import NotApplicableError
+from dlopt.errors import NotApplicableError, described
 
 if TYPE_CHECKING:
     from dlopt.verify import Finding, Search
@@ -81,8 +81,8 @@ def falsify(
     wanted = _target(target)
     if jobs < 1 or machines < 1:
         raise NotApplicableError("--jobs and --machines must be positive")
-    suspect = _method(method)
     with quiet_solvers(), _progress() as told:
+        suspect = _method(method)
         search = interruptible(
             lambda: search_for(
                 stem,
@@ -124,7 +124,7 @@ def _method(name: str) -> str | Callable[..., Any]:
         spec.loader.exec_module(module)
         found: Callable[..., Any] = getattr(module, function)
     except (Exception, SystemExit) as error:  # the user's own code: whatever it raises is told
-        raise NotApplicableError(f"cannot use {name}: {type(error).__name__}: {error}") from error
+        raise NotApplicableError(f"cannot use {name}: {described(error)}") from error
     return found
 
 

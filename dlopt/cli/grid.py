@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import typer
 
 from dlopt.cli import grid_pictures, grid_words
 from dlopt.cli.bars import bar, processors
-from dlopt.cli.console import Exit, err, naming, print_json
+from dlopt.cli.console import Exit, err, interruptible, naming, print_json, quiet_solvers
 from dlopt.cli.making import number
 from dlopt.cli.options import (
     AsJson,
@@ -181,7 +182,9 @@ def grid(
 
         limits = Limits(time_s=time_limit)
         goal = objective or "makespan"
-        standing = beside_optimum(run, objective=goal, method=optimum, limits=limits)
+        beside = partial(beside_optimum, run, objective=goal, method=optimum, limits=limits)
+        with quiet_solvers():
+            standing = interruptible(beside)
     broken = run.check() if check else ()
     if as_json:
         data = grid_words.data_of(run.outcome)

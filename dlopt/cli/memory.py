@@ -12,8 +12,6 @@ import sys
 import threading
 from types import FrameType
 
-import typer
-
 from dlopt.cli.console import Exit
 from dlopt.errors import NotApplicableError, SolverError
 
@@ -37,7 +35,7 @@ def bounded(megabytes: int | None) -> None:
         If it is not positive, or the operating system cannot bound memory.
     SolverError
         In the parent, if the child was ended for its memory, or died.
-    typer.Exit
+    SystemExit
         In the parent, with the child's exit code.
     """
     if megabytes is None:
@@ -51,7 +49,7 @@ def bounded(megabytes: int | None) -> None:
     child = os.fork()
     if child:
         os.close(ours)  # the other end stays open as long as this process lives
-        raise typer.Exit(_told(_end_of(child), megabytes))
+        raise SystemExit(_told(_end_of(child), megabytes))
     os.close(theirs)
     os.setpgid(0, 0)  # Ctrl-C at a terminal is passed on by the parent, once
     threading.Thread(target=_end_with_parent, args=(ours,), daemon=True).start()

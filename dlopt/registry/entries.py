@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
-from dlopt.errors import DloptError, NotApplicableError, SolverError
+from dlopt.errors import DloptError, NotApplicableError, SolverError, described
 from dlopt.result import Objective, PlanClass, Result, Violation
 
 Kind: TypeAlias = Literal["heuristic", "exact", "bound"]
@@ -196,8 +196,11 @@ class Method:
             yield
         except (DloptError, MemoryError):
             raise
+        except SystemExit as error:
+            text = f"{self.name} failed: it ends the program, with {error.code!r}"
+            raise SolverError(text) from error
         except Exception as error:
-            raise SolverError(f"{self.name} failed: {type(error).__name__}: {error}") from error
+            raise SolverError(f"{self.name} failed: {described(error)}") from error
 
     def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the given options in their types.

@@ -1,4 +1,4 @@
-"""Work that is spread over processes, and ends at once when it is interrupted."""
+"""Work that is spread over processes, which end at once when this one is interrupted or ends."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from typing import TypeVar
 
 from dlopt.errors import NotApplicableError, SolverError
+from dlopt.processes import end_with_parent
 
 ItemT = TypeVar("ItemT")
 AnswerT = TypeVar("AnswerT")
@@ -33,7 +35,7 @@ def spread(
     NotApplicableError
         If there are no processes.
     SolverError
-        If a process died.
+        If a process died, or work would end the program.
 
     Examples
     --------
@@ -42,15 +44,16 @@ def spread(
     """
     if processes < 1:
         raise NotApplicableError(f"processes must be positive, got {processes}")
+    done = partial(_done, work)
     if min(processes, len(items)) <= 1:
-        yield from map(work, items)
+        yield from map(done, items)
         return
     # A fresh interpreter for each: a fork would copy whatever threads and locks there are.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(processes, len(items)), context)
+    pool = ProcessPoolExecutor(min(processes, len(items)), context, end_with_parent)
     ended = 0
     try:
-        for future in as_completed(_submitted(pool, work, items)):
+        for future in as_completed(_submitted(pool, done, items)):
             yield future.result()
             ended += 1
     except BrokenProcessPool as error:
@@ -62,13 +65,23 @@ def spread(
         pool.shutdown()
 
 
+def _done(work: Callable[[ItemT], AnswerT], item: ItemT) -> AnswerT:
+    try:
+        return work(item)
+    except SystemExit as error:
+        text = f"the work on {item!r} ends the program, with {error.code!r}"
+        raise SolverError(text) from None
+
+
 def _submitted(
     pool: ProcessPoolExecutor, work: Callable[[ItemT], AnswerT], items: Sequence[ItemT]
 ) -> list[Future[AnswerT]]:
     """Hand out the items to processes that leave Ctrl-C to this one."""
     if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - Windows
         return [pool.submit(work, item) for item in items]
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the processes inherit it
+    # The processes inherit it, and no signal comes between a start and our knowing of it.
+    blocked = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
     try:
         return [pool.submit(work, item) for item in items]
     finally:
@@ -80,4 +93,4 @@ def _stop(pool: ProcessPoolExecutor) -> None:
     running = list((getattr(pool, "_processes", None) or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)
     for process in running:
-        process.terminate()
+        process.kill()

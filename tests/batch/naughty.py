@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
+from dataclasses import replace
 from typing import Any
 
 from dlopt import NotApplicableError, registry
@@ -63,11 +65,65 @@ def late(instance: Instance, **_: Any) -> Result[Solution]:
 
 
 def chatty(instance: Instance, **_: Any) -> Result[Solution]:
+    sys.stdout.write("no answer of mine\n")
     os.write(1, b"no answer of mine" * 1000)
     return all_on_one(instance)
 
 
+def forks(instance: Instance, **_: Any) -> Result[Solution]:
+    """Leave a process behind that holds all pipes open, and die."""
+    begun, tell = os.pipe()
+    if not os.fork():
+        gate = os.open(os.environ[GATE], os.O_WRONLY)
+        os.write(gate, b"!")
+        os.write(tell, b"!")
+        threading.Event().wait()
+    os.read(begun, 1)
+    os._exit(3)
+
+
+def twice(instance: Instance, **_: Any) -> Result[Solution]:
+    """Answer from two processes."""
+    os.fork()
+    return all_on_one(instance)
+
+
+def deaf(instance: Instance, **_: Any) -> Result[Solution]:
+    """Close all pipes, and never end."""
+    os.closerange(3, 64)
+    threading.Event().wait()
+    return all_on_one(instance)
+
+
+def quits(instance: Instance, **_: Any) -> Result[Solution]:
+    sys.exit(0)
+
+
+def wordy(instance: Instance, **_: Any) -> Result[Solution]:
+    raise ValueError("\n".join(["x" * 999] * 5000))
+
+
+def verbose(instance: Instance, **_: Any) -> Result[Solution]:
+    return replace(all_on_one(instance), reason="x" * 5_000_000)
+
+
+class UnspeakableError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def mute(instance: Instance, **_: Any) -> Result[Solution]:
+    raise UnspeakableError
+
+
 METHODS = {
+    "forks": forks,
+    "twice": twice,
+    "deaf": deaf,
+    "quits": quits,
+    "wordy": wordy,
+    "verbose": verbose,
+    "mute": mute,
     "gated": gated,
     "hang": hang,
     "abort": abort,

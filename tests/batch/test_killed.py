@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -16,25 +15,9 @@ import pytest
 from dlopt.batch import read_rows
 from tests.batch.conftest import INSTANCES, NAUGHTY
 from tests.batch.naughty import GATE
+from tests.gates import PATIENCE, Gate
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
-PATIENCE = 120
-"""Seconds after which what should have happened counts as never."""
-
-
-class Gate:
-    """A named pipe in which a cell says that it is at work, and which ends when its worker does."""
-
-    def __init__(self, path: Path) -> None:
-        os.mkfifo(path)
-        self.path = path
-        self._pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-
-    def read(self) -> bytes:
-        """Return what is told; nothing if the worker has ended."""
-        ready, _, _ = select.select([self._pipe], [], [], PATIENCE)
-        assert ready, "nothing was told"
-        return os.read(self._pipe, 1)
 
 
 def start(out: Path, *words: str, gate: Path | None = None) -> subprocess.Popen[bytes]:
@@ -78,14 +61,22 @@ def test_killed_and_started_again(tmp_path: Path) -> None:
     assert out.read_bytes() == done
 
 
-def test_ctrl_c_ends_the_workers_and_keeps_the_rows(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
+    ids=["Ctrl-C", "SIGTERM"],
+)
+def test_a_signal_ends_the_workers_and_keeps_the_rows(
+    tmp_path: Path, number: int, code: int, word: bytes
+) -> None:
     out, gate = tmp_path / "rows.jsonl", Gate(tmp_path / "gate")
     process = start(out, "--workers", "1", gate=gate.path)
     assert gate.read() == b"!"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     told = ended(process)
-    assert process.returncode == 130 and gate.read() == b""
-    assert b"the same command goes on" in told and b"Traceback" not in told
+    assert process.returncode == code and gate.read() == b""
+    assert told.endswith(b"the same command goes on\n" + word + b"\n")
+    assert b"Traceback" not in told
     assert next(row.key.method for row in read_rows(out)) == "opr"
 
 

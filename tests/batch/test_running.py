@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections import deque
@@ -18,9 +19,12 @@ from dlopt import NotApplicableError, SolverError, Status
 from dlopt.batch import Plan, Row, Trouble, read_rows, run_batch
 from dlopt.batch.cells import Cell, Reply, load_module, solve_cell
 from dlopt.batch.executors import Crew, solve_apart
+from dlopt.batch.rows import row_from_line
 from dlopt.batch.running import _handed_over, _Pace
 from dlopt.batch.worker import Setting, Worker
 from tests.batch.conftest import MODULE
+from tests.batch.naughty import GATE
+from tests.gates import Gate
 
 Plans = Callable[..., Plan]
 
@@ -61,6 +65,43 @@ def test_a_cell_that_never_ends(plan_of: Plans, tmp_path: Path) -> None:
     done = run_batch(plan, tmp_path / "rows.jsonl", modules=[MODULE], workers=2)
     assert {row.status for row in done.rows} == {Trouble.OUT_OF_TIME}
     assert done.rows[0].reason == "ended after 0.2 s"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+def test_a_cell_that_forks_and_dies(
+    plan_of: Plans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(tmp_path / "gate")
+    monkeypatch.setenv(GATE, str(gate.path))
+    (row,) = run_batch(plan_of("forks"), tmp_path / "r.jsonl", modules=[MODULE], workers=1).rows
+    assert (row.status, row.reason) == (Trouble.DIED, "the worker ended with code 3")
+    assert gate.read() == b"!" and gate.read() == b""  # nothing of it is left
+    monkeypatch.delenv(GATE)
+    plan = plan_of("twice opr epr edf-iit-2 exact")
+    rows = run_batch(plan, tmp_path / "rows.jsonl", modules=[MODULE], workers=1).rows
+    assert [row.key.method for row in rows] == ["twice", "opr", "epr", "edf-iit-2", "exact"]
+    assert rows[0].value == 9 and [str(row.value) for row in rows[1:3]] == ["32/5", "7"]
+
+
+def test_a_cell_that_closes_its_pipes(plan_of: Plans, tmp_path: Path) -> None:
+    (row,) = run_batch(plan_of("deaf"), tmp_path / "r.jsonl", modules=[MODULE], workers=1).rows
+    assert (row.status, row.reason) == (Trouble.DIED, "the worker was killed by SIGKILL")
+
+
+def test_what_a_method_says_is_bounded(plan_of: Plans, tmp_path: Path) -> None:
+    plan, file = plan_of("quits wordy verbose mute"), tmp_path / "rows.jsonl"
+    rows = run_batch(plan, file, modules=[MODULE], workers=1).rows
+    quits, wordy, verbose, mute = [row.reason or "" for row in rows]
+    assert [str(row.status) for row in rows] == ["failed", "failed", "feasible", "failed"]
+    assert quits == "quits failed: it ends the program, with 0"
+    assert wordy.startswith("wordy failed: ValueError: xxx") and len(wordy) <= 2000
+    assert wordy.endswith("… (5,000,025 characters)")
+    assert verbose.endswith("xxx… (5,000,000 characters)") and len(verbose) == 2000
+    assert mute == "mute failed: UnspeakableError: its text cannot be told"
+    assert file.stat().st_size < 12_000
+    line = json.loads(rows[0].to_line()) | {"reason": "y" * 10_000}
+    told = row_from_line(json.dumps(line).encode()).reason or ""
+    assert told.endswith("y… (10,000 characters)") and len(told) == 2000
 
 
 def test_a_cell_that_takes_all_memory(plan_of: Plans, tmp_path: Path) -> None:

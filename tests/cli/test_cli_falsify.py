@@ -103,6 +103,27 @@ def test_a_function_of_ones_own(dlopt: Command, tmp_path: Path) -> None:
     assert data["files"][0] == f"falsified/lazy-{data['kind']}.json"
 
 
+LOUD = """
+import os, sys
+from dlopt.problems.bag import Instance, Solution
+
+os.write(1, b"no JSON")
+print("no JSON")
+
+def quits(instance, **_):
+    os.write(1, b"no JSON")
+    print("no JSON")
+    sys.exit(0)
+"""
+
+
+def test_a_function_that_prints_and_ends_the_program(dlopt: Command, tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    done = dlopt("falsify", "bag", "loud.py:quits", "--examples", 9, "--json", code=1)
+    assert done.json["kind"] == "failed" and done.err.count("no JSON") > 3
+    assert done.json["broken"] == ["quits failed: it ends the program, with 0"]
+
+
 def test_the_largest_gap_is_no_failure(
     dlopt: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

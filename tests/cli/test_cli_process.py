@@ -83,6 +83,41 @@ def test_interrupt_while_a_solver_runs(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["hard.json", "r.json"]
 
 
+LOSING = """
+try:
+    import inner
+except:
+    pass
+"""
+TELLING_AND = "import sys, time\nprint('working', file=sys.stderr, flush=True)\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "code", "told"),
+    [(signal.SIGTERM, 143, "terminated\n"), (signal.SIGINT, 130, "interrupted\n")],
+)
+@pytest.mark.parametrize(
+    "inner",
+    ["time.sleep(0.5)\n", "while True:\n try:\n  time.sleep(9)\n except:\n  pass\n"],
+    ids=["lost", "lost for ever"],
+)
+def test_a_signal_that_code_of_others_loses(
+    tmp_path: Path, inner: str, number: int, code: int, told: str
+) -> None:
+    """PuLP, too, imports its solvers under a bare ``except``."""
+    (tmp_path / "inner.py").write_text(TELLING_AND + inner)
+    (tmp_path / "losing.py").write_text(LOSING)
+    file, rows = INSTANCES / "three-nodes.json", tmp_path / "r.jsonl"
+    words = ["batch", file, "--methods", "opr", "--out", rows, "--import", tmp_path / "losing.py"]
+    at = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from dlopt.cli import main; main()"
+    process = start(*words, command=[sys.executable, "-c", at])
+    assert process.stderr is not None and process.stderr.readline() == "working\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (code, "") and err.endswith(told)
+
+
 @pytest.mark.parametrize(
     "words",
     [

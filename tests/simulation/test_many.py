@@ -15,7 +15,7 @@ from dlopt.errors import NotApplicableError, SolverError
 from dlopt.generation.workloads import Workload, mamat4
 from dlopt.simulation import Estimate, simulate, simulate_many
 from dlopt.simulation.many import estimate
-from tests.simulation.streams import fatal, two_tasks
+from tests.simulation.streams import fatal, quitting, two_tasks
 
 FEW: dict[str, Any] = {"horizon": 300_000, "nodes": 64}
 
@@ -122,6 +122,12 @@ def test_a_family_may_take_whatever_it_is_given() -> None:
 def test_a_process_that_dies_is_told() -> None:
     with pytest.raises(SolverError, match="a process died"):
         simulate_many(fatal, "mcdf", seeds=range(4), processes=2)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_workload_that_ends_the_program_is_told(processes: int) -> None:
+    with pytest.raises(SolverError, match="ends the program, with 0"):
+        simulate_many(quitting, "mcdf", seeds=range(2), processes=processes)
 
 
 def test_nothing_heavy_is_imported() -> None:

@@ -1,0 +1,84 @@
+"""Solvers that are programs of their own, which PuLP starts and talks to by files.
+
+While `kept` lasts, a program that PuLP starts is a `dlopt.processes.Child`: it ends with this
+process, and whoever waits for it can be interrupted. Its files are in a folder of ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import importlib
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pulp
+
+from dlopt.leftovers import temporary_folder
+from dlopt.processes import Child
+
+_FOLDER: contextvars.ContextVar[Path | None] = contextvars.ContextVar("folder", default=None)
+
+
+@contextlib.contextmanager
+def kept(command: Any) -> Iterator[None]:
+    """Keep the program that a solver of PuLP starts, and its files.
+
+    Parameters
+    ----------
+    command : pulp.LpSolver
+    """
+    if not isinstance(command, pulp.LpSolver_CMD):
+        yield  # it runs in this process
+        return
+    _stand_in()
+    with temporary_folder() as folder:
+        command.tmpDir = str(folder)
+        token = _FOLDER.set(folder)
+        try:
+            yield
+        finally:
+            _FOLDER.reset(token)
+
+
+class _Subprocess:
+    """Stands for the module `subprocess` in PuLP; outside `kept` it is that."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(subprocess, name)
+
+    def Popen(self, command: Any, **options: Any) -> Any:  # noqa: N802 - the name there
+        """Start a program."""
+        folder = _FOLDER.get()
+        if folder is None:
+            return subprocess.Popen(command, **options)
+        return Child(command, folder=folder, **options)
+
+    def call(self, command: Any, **options: Any) -> int:
+        """Run a program, and return its code."""
+        with self.Popen(command, **options) as process:
+            code: int = process.wait()
+        return code
+
+    def check_call(self, command: Any, **options: Any) -> int:
+        """Run a program that must not fail."""
+        code = self.call(command, **options)
+        if code:
+            raise subprocess.CalledProcessError(code, command)
+        return code
+
+
+@cache
+def _stand_in() -> None:
+    """Let PuLP start programs through `_Subprocess`: it offers no other way to hold on to them."""
+    import pulp.apis
+
+    for found in pkgutil.iter_modules(pulp.apis.__path__, "pulp.apis."):
+        module: Any = sys.modules.get(found.name) or importlib.import_module(found.name)
+        if getattr(module, "subprocess", None) is subprocess:
+            module.subprocess = _Subprocess()

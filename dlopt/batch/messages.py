@@ -1,0 +1,98 @@
+"""What a run and a worker tell each other: pickled objects with their lengths, over two pipes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import selectors
+import struct
+import subprocess
+from typing import IO, Any
+
+_HEAD = struct.Struct("!Q")
+_LOOK_S = 0.2
+"""Seconds after which a wait for a worker looks at whether there still is one."""
+_MOST_BYTES = 2**20
+"""So many bytes are read or written at once."""
+
+
+def send(pipe: IO[bytes], message: object) -> None:
+    """Send a message to the run."""
+    pipe.write(_framed(message))
+    pipe.flush()
+
+
+def received(pipe: IO[bytes]) -> Any:
+    """Return the next message of the run.
+
+    Raises
+    ------
+    EOFError
+        If there will be none.
+    """
+    (size,) = _HEAD.unpack(_read(pipe, _HEAD.size))
+    return pickle.loads(_read(pipe, size))
+
+
+def asked(worker: subprocess.Popen[bytes], message: object) -> Any:
+    """Send a message to a worker, and return its answer.
+
+    A worker that has ended has no answer, even if something that it has started lives on and
+    holds the pipes open.
+
+    Raises
+    ------
+    EOFError, OSError
+        If there is no answer.
+    """
+    if os.name != "posix":  # pragma: no cover - no forks, and no waiting for pipes
+        assert worker.stdin is not None and worker.stdout is not None
+        send(worker.stdin, message)
+        return received(worker.stdout)
+    _write_watching(worker, _framed(message))
+    (size,) = _HEAD.unpack(_read_watching(worker, _HEAD.size))
+    return pickle.loads(_read_watching(worker, size))
+
+
+def _framed(message: object) -> bytes:
+    data = pickle.dumps(message)
+    return _HEAD.pack(len(data)) + data
+
+
+def _read(pipe: IO[bytes], size: int) -> bytes:
+    data = pipe.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+def _read_watching(worker: subprocess.Popen[bytes], size: int) -> bytes:
+    assert worker.stdout is not None
+    handle, data = worker.stdout.fileno(), bytearray()
+    with selectors.DefaultSelector() as ready:
+        ready.register(handle, selectors.EVENT_READ)
+        while len(data) < size:
+            _wait(ready, worker)
+            more = os.read(handle, min(size - len(data), _MOST_BYTES))
+            if not more:
+                raise EOFError
+            data += more
+    return bytes(data)
+
+
+def _write_watching(worker: subprocess.Popen[bytes], data: bytes) -> None:
+    assert worker.stdin is not None
+    handle, rest = worker.stdin.fileno(), memoryview(data)
+    os.set_blocking(handle, False)
+    with selectors.DefaultSelector() as ready:
+        ready.register(handle, selectors.EVENT_WRITE)
+        while rest:
+            _wait(ready, worker)
+            rest = rest[os.write(handle, rest[:_MOST_BYTES]) :]
+
+
+def _wait(ready: selectors.BaseSelector, worker: subprocess.Popen[bytes]) -> None:
+    """Wait until a pipe is ready; raise `EOFError` if the worker has ended and it is not."""
+    while not ready.select(_LOOK_S):
+        if worker.poll() is not None and not ready.select(0):
+            raise EOFError
