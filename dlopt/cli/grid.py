@@ -50,7 +50,7 @@ def grid(
     ] = None,
     variants: Annotated[
         str | None,
-        _several("--variants", "V,V", "corrected, literal, literal-SLIP; by default corrected."),
+        _several("--variants", "V,V", "corrected, literal, literal-NAME, and +NAME; by default corrected."),
     ] = None,
     tasks: Annotated[str | None, _several("--tasks", "N,N", "How many arrive; 2000.")] = None,
     intervals: Annotated[

@@ -35,7 +35,7 @@ def test_the_json_has_every_measure(dlopt: Command) -> None:
 
 
 def test_a_literal_variant_that_breaks_the_rules_is_found(dlopt: Command) -> None:
-    flags = ("--tasks", "5", "--failure-rates", ".2", "--variants", "literal-never-dead")
+    flags = ("--tasks", "5", "--failure-rates", ".2", "--variants", "corrected+never-dead")
     done = dlopt(*SMALL, *flags, "--check", code=1)
     assert "sent-to-presumed-dead on task" in done.err
     assert "violations, checked to 1e-09" in done.err
