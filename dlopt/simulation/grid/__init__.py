@@ -20,6 +20,7 @@ from dlopt.simulation.grid.policy import (
     Policy,
     variant,
 )
+from dlopt.simulation.grid.routes import ROUTE_KINDS, violations_routes
 from dlopt.simulation.grid.run import GridRun, simulate_grid
 from dlopt.simulation.grid.topology import Built, Grid, Node, Router, Site, Wire
 from dlopt.simulation.grid.workload import Workload
@@ -30,6 +31,7 @@ __all__ = [
     "MEASURES",
     "PRINTED",
     "READINGS",
+    "ROUTE_KINDS",
     "TOPOLOGIES",
     "Built",
     "Credibility",
@@ -49,5 +51,6 @@ __all__ = [
     "read_grid",
     "simulate_grid",
     "variant",
+    "violations_routes",
     "write_grid",
 ]
