@@ -89,7 +89,7 @@ def test_what_some_figures_of_the_grid_and_of_the_sites_need():
     parts = [set(grid.cases(few, grid.VARIANTS, (figure,))) for figure in grid.FIGURES]
     assert set[object]().union(*parts) == whole
     assert parts[0] == parts[1]
-    assert {case.variant for case in parts[-1]} == {"corrected"}
+    assert {case.variant for case in parts[-1]} == {*grid.VARIANTS}
     assert all(part < whole for part in parts)
     assert bag.needed(("9",)) == {"grid"}
     assert bag.needed(("7", "settings")) == {"grid", "small", "settings"}

@@ -1,5 +1,6 @@
 """Figures of the grid: no simulation is better than the bounds beside it."""
 
+from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,16 @@ import pytest
 
 from benchmarks.papers import grid
 from benchmarks.papers.grid_bounds import Bounds, _longest_path, _shortest_first, bound, common
-from benchmarks.papers.grid_claims import Results, Scale
+from benchmarks.papers.grid_claims import (
+    CLAIMS,
+    LOAD,
+    QUICK,
+    REFERENCE,
+    SETTINGS,
+    Results,
+    Scale,
+    asked,
+)
 from dlopt.problems.dag import Edge, Graph, Task
 from dlopt.simulation.grid.sweep import Case, sweep
 
@@ -16,12 +26,14 @@ SMALL = Case(lans=3, nodes=3, tasks=40, interval=1000, kappa=2)
 
 @pytest.mark.parametrize("variant", grid.VARIANTS)
 @pytest.mark.parametrize("topology", ["mesh", "flat"])
+@pytest.mark.parametrize("slowdown", [(1, 1), LOAD])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_simulations_are_no_better(variant: str, topology: str, seed: int):
-    case = replace(SMALL, variant=variant, topology=topology, seed=seed)
+def test_simulations_are_no_better(variant: str, topology: str, slowdown, seed: int):
+    case = replace(SMALL, variant=variant, topology=topology, slowdown=slowdown, seed=seed)
     (row,), least = sweep([case]), bound(case)
     assert row.returned == case.tasks
-    assert row.met_ratio <= least.met_ratio < 1
+    assert row.met_ratio <= least.met_ratio
+    assert least.met_ratio < 1 or slowdown == LOAD
     assert row.response >= least.response > 0
 
 
@@ -72,3 +84,56 @@ def test_bounds_are_drawn(tmp_path: Path):
     assert text.count('"bound, one LAN"') == text.count('"bound, 2 LANs"') == 2 * 2
     grid.draw(Results(scale, rows), Bounds(), ("corrected",), tmp_path, ("11", "13"))
     assert "bound" not in (tmp_path / "chen-fig-11.csv").read_text()
+
+
+def test_the_reference_is_the_setting_of_the_thesis():
+    case = QUICK.case("literal")
+    assert (case.topology, case.slowdown, case.data_per, case.memory) == (
+        "tiers",
+        LOAD,
+        "task",
+        0.99,
+    )
+    few = replace(QUICK, sizes=(1, 2, 3), seeds=1)
+    usual = set(asked(few, ("literal",), grid.FIGURES))
+    assert usual <= set(grid.cases(few, ("literal",)))
+    for setting in SETTINGS:
+        there = asked(replace(few, setting=setting), ("literal",), grid.FIGURES)
+        assert not usual & set(there)
+        assert any(case.topology == "flat" for case in there) == setting.flat
+    larger = replace(few, setting=SETTINGS[-1]).case("literal", tasks=1000)
+    assert (larger.lans, larger.tasks) == (40, 400)
+
+
+def test_what_a_verdict_depends_on():
+    few = Scale(2, (1, 2, 3), 1, ends=True)
+    scales = [replace(few, setting=setting) for setting in (REFERENCE, *SETTINGS[:2])]
+    claim = next(claim for claim in CLAIMS if claim.words == "more tasks: more internal traffic")
+    rows = sweep([case for scale in scales for case in asked(scale, ("corrected",), ("8",))])
+    reference, *others = [Results(scale, rows) for scale in scales]
+    assert grid.robust(reference, others, claim, "corrected") == "robust"
+    assert grid.robust(reference, others, claim, "literal") == "robust"  # nowhere simulated
+    odd = replace(claim, test=_turned(claim.test))
+    assert grid.robust(reference, others, odd, "corrected") == "does not: no load"
+    flat = replace(odd, figure="13")
+    assert grid.robust(reference, others[1:], flat, "corrected") == "robust"  # a mesh is no other
+    lines = list(grid._table(reference, others, ("8",)))
+    assert len({line.count(" | ") for line in lines[2:]}) == 1
+    assert "not simulated" in lines[2]
+
+
+def _turned(test):
+    def turned(results, name):
+        verdict = test(results, name)
+        if results.scale.setting.name != "no load":
+            return verdict
+        return replace(verdict, word="does not")
+
+    return turned
+
+
+def test_settings_are_named():
+    assert grid._settings("all") == [REFERENCE, *SETTINGS]
+    assert grid._settings("a full mesh; reference") == [SETTINGS[1], REFERENCE]
+    with pytest.raises(ArgumentTypeError, match="no setting 'a ring'"):
+        grid._settings("a ring")

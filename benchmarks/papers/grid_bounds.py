@@ -60,13 +60,16 @@ def common(case: Case) -> Case:
         variant=usual.variant,
         queue_size=usual.queue_size,
         bidders=usual.bidders,
+        memory=usual.memory,
+        data_per=usual.data_per,
+        subtask_data=usual.subtask_data,
         failure_rate=0,
         seed=0,
     )
 
 
 def bound(case: Case) -> Bound:
-    """Return bounds for a case in which nothing runs faster than estimated.
+    """Return bounds for a case, in which every run is as fast as any can be.
 
     The machines are one that has the power of all, nothing is sent, and tasks may be interrupted.
     Which deadlines it meets is relaxed to a linear program; its mean response is least if what
@@ -74,7 +77,10 @@ def bound(case: Case) -> Bound:
     its longest path on the fastest machine of a LAN, and all its work on all of them.
     """
     built = case.built
-    graphs = list(case.workload.graphs(len(built.network.lans), case.seed))
+    graphs = [
+        _shortened(graph, exact(case.slowdown[0]))
+        for graph in case.workload.graphs(len(built.network.lans), case.seed)
+    ]
     works = [sum(exact(task.work) for task in graph.tasks) for graph in graphs]
     power = sum((exact(machine.power) for machine in built.machines), Fraction(0))
     alone = mean(_alone(built, graphs, works))
@@ -82,6 +88,12 @@ def bound(case: Case) -> Bound:
     times = [float(work / power) for work in works]
     response = max(alone, _shortest_first(arrivals, times))
     return Bound(case, _most_met(graphs, works, power), response)
+
+
+def _shortened(graph: Graph, factor: Fraction) -> Graph:
+    """Return a graph whose tasks have so much of their work."""
+    tasks = tuple(replace(task, work=exact(task.work or 0) * factor) for task in graph.tasks)
+    return graph if factor == 1 else replace(graph, tasks=tasks)
 
 
 def _alone(built: Built, graphs: Sequence[Graph], works: Sequence[Fraction]) -> list[float]:

@@ -51,7 +51,7 @@ def grid(
     ] = None,
     variants: Annotated[
         str | None,
-        _several("--variants", "V,V", "corrected, literal, literal-SLIP; by default corrected."),
+        _several("--variants", "V,V", "corrected (default), literal, literal-NAME; and +NAME."),
     ] = None,
     tasks: Annotated[str | None, _several("--tasks", "N,N", "How many arrive; 2000.")] = None,
     intervals: Annotated[
@@ -62,6 +62,12 @@ def grid(
     ] = None,
     queue_sizes: Annotated[
         str | None, _several("--queue-sizes", "N,N", "Subtasks that a node may hold (SWQ); 3.")
+    ] = None,
+    slowdown: Annotated[
+        str | None,
+        typer.Option(
+            "--slowdown", metavar="X,X", help="Runs take estimates times a number between; 1,1."
+        ),
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="How many.")] = 1,
     seed: Seed = 0,
@@ -126,7 +132,8 @@ def grid(
     """Simulate task graphs that arrive at a grid of LANs whose nodes fail.
 
     One simulation is told in full; several (lists of values, seeds) as a table of means. --set
-    takes lans, nodes, kappa, bidders, gateways. With --plot, one simulation is drawn as a Gantt
+    takes lans, nodes, kappa, bidders, gateways, data_per (task or edge), subtask_data, and memory,
+    the weight of the past in a LAN's credibility. With --plot, one simulation is drawn as a Gantt
     chart, several as curves. Needs SimPy (pip install 'dlopt[sim]').
     """
     from dlopt.simulation.grid import read_failures
@@ -140,7 +147,8 @@ def grid(
     }
     if file is not None and (topology is not None or seeds != 1):
         raise NotApplicableError("--file does not go with --topology or --seeds")
-    cases = _cases(swept, topology, pairs(settings), range(seed, seed + seeds))
+    parameters = pairs(settings) | ({} if slowdown is None else {"slowdown": slowdown})
+    cases = _cases(swept, topology, parameters, range(seed, seed + seeds))
     only = {
         "check": check,
         "optimum": optimum,
@@ -224,6 +232,11 @@ def _cases(
             known = ", ".join(settable)
             raise NotApplicableError(f"grid has no parameter {name!r} (known: {known})")
     base = {name: number(text) for name, text in given.items()}
+    if "slowdown" in given:
+        ends = [number(word) for word in given["slowdown"].split(",")]
+        if len(ends) != 2 or any(isinstance(end, str) for end in ends):
+            raise NotApplicableError(f"--slowdown takes two numbers, not {given['slowdown']!r}")
+        base["slowdown"] = ends
     if topology is not None:
         base["topology"] = topology
     values = []
@@ -277,14 +290,16 @@ def _run(
     given_rate: bool,
 ) -> GridRun:
     """Simulate a case, or an instance, whose machines fail only if it is asked for."""
-    from dlopt.simulation.grid import Hazards, Policy, simulate_grid, variant
+    from dlopt.simulation.grid import Hazards, simulate_grid
 
     if instance is None:
         return case.run(keep_trace=trace, period=period, failures=failures)
     return simulate_grid(
         instance,
-        policy=variant(case.variant, Policy(queue_size=case.queue_size, bidders=case.bidders)),
-        hazards=Hazards(case.failure_rate if given_rate else 0, failures=failures),
+        policy=case.policy,
+        hazards=Hazards(
+            case.failure_rate if given_rate else 0, slowdown=case.slowdown, failures=failures
+        ),
         seed=case.seed,
         exact_numbers=instance.exact,
         period=period,

@@ -34,11 +34,33 @@ def test_the_json_has_every_measure(dlopt: Command) -> None:
     assert data["violations"] == []
 
 
-def test_a_literal_variant_that_breaks_the_rules_is_found(dlopt: Command) -> None:
-    flags = ("--tasks", "5", "--failure-rates", ".2", "--variants", "literal-never-dead")
+def test_a_reading_that_breaks_the_rules_is_found(dlopt: Command) -> None:
+    flags = ("--tasks", "5", "--failure-rates", ".2", "--variants", "corrected+never-dead")
     done = dlopt(*SMALL, *flags, "--check", code=1)
     assert "sent-to-presumed-dead on task" in done.err
     assert "violations, checked to 1e-09" in done.err
+
+
+def test_the_setting_of_the_thesis(dlopt: Command, tmp_path: Path) -> None:
+    """Routers, loaded CPUs, as much data for all subtasks of a task: checked with their bounds."""
+    tiers = (*SMALL, "--topology", "tiers", "--tasks", "6", "--check", "--json")
+    loaded = dlopt(*tiers, "--slowdown", ".3,1.95").json
+    assert loaded["violations"] == []
+    assert loaded["cells"] != dlopt(*tiers).json["cells"]
+    flags = ("--set", "data_per=edge", "--set", "subtask_data=900", "--set", "memory=.5")
+    assert dlopt(*tiers, *flags).json["internal"] > loaded["internal"]
+    path = tmp_path / "grid.json"
+    write(generate("dag", "chen", lans=2, nodes=2, tasks=2, fewest=2, most=3), path)
+    done = dlopt("simulate", "grid", "--file", str(path), "--slowdown", "2,2", "--check")
+    assert done.err == "no violation, checked to 0\n"
+    for wrong, words in (
+        ("2", "--slowdown takes two numbers, not '2'"),
+        ("a,b", "--slowdown takes two numbers, not 'a,b'"),
+        ("2,1", "slowdown: must be two numbers, the first not above the second"),
+        ("0,1", "slowdown[0]: must be positive"),
+    ):
+        assert words in dlopt(*SMALL, "--slowdown", wrong, code=2).err
+    assert "data_per" in dlopt(*SMALL, "--set", "data_per=graph", code=2).err
 
 
 def test_a_sweep_is_a_table_and_goes_on(dlopt: Command, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 `simulate_grid` runs tasks over a grid that is drawn, read from a file, or the machines of a dag
 instance; its trace can be held against `dlopt.problems.dag.violations_executed`.
 
-Source: Chen 2001, with the printed slips as options of a `Policy`.
+Source: Chen 2001; what it prints otherwise, and other readings of it, are options of a `Policy`.
 """
 
 from dlopt.simulation.grid.drawn import TOPOLOGIES
@@ -11,7 +11,16 @@ from dlopt.simulation.grid.external import Credibility
 from dlopt.simulation.grid.gridfile import read_failures, read_grid, write_grid
 from dlopt.simulation.grid.meter import Tally
 from dlopt.simulation.grid.outcome import MEASURES, Fate, Outcome
-from dlopt.simulation.grid.policy import CALM, LITERAL, SLIPS, Hazards, Policy, variant
+from dlopt.simulation.grid.policy import (
+    CALM,
+    LITERAL,
+    PRINTED,
+    READINGS,
+    Hazards,
+    Policy,
+    variant,
+)
+from dlopt.simulation.grid.routes import ROUTE_KINDS, violations_routes
 from dlopt.simulation.grid.run import GridRun, simulate_grid
 from dlopt.simulation.grid.topology import Built, Grid, Node, Router, Site, Wire
 from dlopt.simulation.grid.workload import Workload
@@ -20,7 +29,9 @@ __all__ = [
     "CALM",
     "LITERAL",
     "MEASURES",
-    "SLIPS",
+    "PRINTED",
+    "READINGS",
+    "ROUTE_KINDS",
     "TOPOLOGIES",
     "Built",
     "Credibility",
@@ -40,5 +51,6 @@ __all__ = [
     "read_grid",
     "simulate_grid",
     "variant",
+    "violations_routes",
     "write_grid",
 ]

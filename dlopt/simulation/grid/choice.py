@@ -26,11 +26,11 @@ class Choice:
         Whether nodes that are presumed dead get nothing.
     """
 
-    __slots__ = ("_printed", "_rack", "free_at_home", "marks")
+    __slots__ = ("_rack", "_response", "free_at_home", "marks")
 
     def __init__(self, rack: Rack, policy: Policy, free_at_home: bool) -> None:
         self._rack, self.free_at_home = rack, free_at_home
-        self._printed = policy.response == "printed"
+        self._response = policy.response
         self.marks = policy.dead == "marked"
 
     def alive(self) -> list[Node]:
@@ -45,9 +45,11 @@ class Choice:
         None if it can run on none of them. Complexity: O(nodes).
         """
         trips, best, least = subtask.trips, None, math.inf
-        if self._printed:  # equation 5: an instant, and durations
+        if self._response != "elapsed":  # equation 5: all is added up
+            begin = now if self._response == "added" else now - now
             for node in choice:
-                response = node.free + trips[node.place] + self.carry(subtask, node)
+                wait = node.free - begin if node.free > begin else 0
+                response = wait + trips[node.place] + self.carry(subtask, node)
                 if response < least:
                     best, least = node, response
         elif self.free_at_home:

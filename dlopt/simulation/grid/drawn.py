@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -53,8 +53,16 @@ def mesh(*, lans: int = 100, nodes: int = 10, seed: int = 0) -> Grid:
 def tiers(*, lans: int = 100, nodes: int = 10, routers: int = 10, seed: int = 0) -> Grid:
     """Return a grid as in chapter 5 of the thesis: LANs on a random WAN of routers.
 
-    A tree of routers as Tiers makes it, with a second way for every other router; each LAN hangs
-    on one of them. Wires carry 10 KB/s, routers delay by 51 to 5060 ms.
+    As Tiers makes it (Doar, GLOBECOM 1996): routers lie at random in a square, and the shortest
+    tree joins them; besides, each that has one neighbour is joined with the nearest other. Each
+    LAN hangs on one router. Wires carry 10 KB/s, routers delay by 51 to 5060 ms; data is stored and
+    forwarded, see `Grid`.
+
+    Parameters
+    ----------
+    lans, nodes : int
+    routers : int, default 10
+    seed : int
     """
     if routers < 1:
         raise NotApplicableError(f"routers must be positive, got {routers}")
@@ -62,14 +70,33 @@ def tiers(*, lans: int = 100, nodes: int = 10, routers: int = 10, seed: int = 0)
     sites = _sites(draw, lans, nodes)
     names = [f"wan{router}" for router in range(routers)]
     made = tuple(Router(name, simplest(Fraction(draw.randint(51, 5060), 1000))) for name in names)
-    pairs = {(draw.randrange(at), at) for at in range(1, routers)}
-    for at in range(0, routers, 2):
-        other = draw.randrange(routers)
-        if other != at:
-            pairs.add((min(at, other), max(at, other)))
+    pairs = _spanning([(draw.random(), draw.random()) for _ in range(routers)])
     wires = [Wire((names[one], names[other]), bandwidth=10) for one, other in sorted(pairs)]
     wires += [Wire((site.id, names[draw.randrange(routers)]), bandwidth=10) for site in sites]
     return Grid(sites, made, tuple(wires), name=f"tiers-{lans}x{nodes}-{routers}")
+
+
+def _spanning(places: list[tuple[float, float]]) -> set[tuple[int, int]]:
+    """Return a shortest tree, and a second wire for each end of it."""
+
+    def nearest(near: Iterable[int], far: Iterable[int]) -> tuple[int, int]:
+        ways = ((math.dist(places[a], places[b]), a, b) for a in near for b in far)
+        _, one, other = min(ways)
+        return min(one, other), max(one, other)
+
+    joined, left, pairs = [0], list(range(1, len(places))), set()
+    while left:
+        pair = nearest(joined, left)
+        pairs.add(pair)
+        new = pair[0] if pair[0] in left else pair[1]
+        left.remove(new)
+        joined.append(new)
+    for at in range(len(places)):
+        mine = {place for pair in pairs if at in pair for place in pair}
+        others = set(range(len(places))) - mine
+        if len(mine) == 2 and others:
+            pairs.add(nearest([at], others))
+    return pairs
 
 
 def waxman(*, lans: int = 100, nodes: int = 10, seed: int = 0) -> Grid:

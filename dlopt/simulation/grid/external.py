@@ -22,10 +22,11 @@ class Credibility:
 
     Examples
     --------
-    Estimates that are four times too short: the printed rule learns the root of that.
+    Estimates that are four times too short; held against what it has corrected itself, it learns
+    the root of that.
 
     >>> from dlopt.simulation.grid.policy import variant
-    >>> for name in ("corrected", "literal-eq3"):
+    >>> for name in ("corrected", "corrected+eq3-corrected"):
     ...     table = Credibility(variant(name), float)
     ...     for _ in range(3000):
     ...         table.learn(0, actual=40.0, held_against=table.held_against(0, 10.0))
@@ -45,7 +46,7 @@ class Credibility:
 
     def held_against(self, lan: int, estimate: Any) -> Any:
         """Return what the actual response will be held against, when a LAN is chosen."""
-        return estimate * self.of(lan) if self._reading == "printed" else estimate
+        return estimate * self.of(lan) if self._reading == "corrected" else estimate
 
     def learn(self, lan: int, actual: Any, held_against: Any) -> None:
         """Take in how long a task took."""

@@ -171,8 +171,8 @@ class InternalScheduler:
         attempt.arrived = self.choice.arrival(subtask, node, now)
         attempt.duration = attempt.estimate = time
         start = node.free
-        if self.policy.free_time == "now":
-            start = max(start, attempt.arrived)
+        if self.policy.free_time != "behind":
+            start = max(start, attempt.arrived if self.policy.free_time == "now" else now)
         node.free = start + time
         attempt.expected_known = node.free + node.latency + subtask.data_out * node.unit
         attempt.due = now + response * self.policy.trap
@@ -272,11 +272,12 @@ class InternalScheduler:
 
     def _refresh(self, node: Node, free: Any, at: int) -> None:
         """Say anew when a node is free: it was so then, but for what it holds from `at` on."""
-        if self.policy.pull_back == "keeps" or self.policy.free_time == "printed":
+        if self.policy.pull_back == "keeps" or self.policy.free_time == "behind":
             return
+        waits = self.policy.free_time == "now"  # for data that is on its way
         for one in node.held[at:]:
             if one.state != RETURNS:
-                free = max(free, one.arrived) + one.estimate
+                free = (max(free, one.arrived) if waits else free) + one.estimate
         node.free = free
 
     def _shorten(self, attempt: Attempt) -> None:

@@ -39,25 +39,30 @@ class Policy(Record):
     memory : Number, default .99
         What a new observation leaves of a LAN's credibility (ALC).
     full : {"skip", "stop"}
-        A machine without a free place is skipped. Printed: if the best machine is full, mapping
-        stops, though others are free (``stop``).
-    response : {"elapsed", "printed"}
-        The expected response of a subtask (ESRT) counts from now: waiting, transfers, execution.
-        Equation 5 as printed adds durations to the instant at which the machine is free.
-    free_time : {"now", "printed"}
-        A machine is free now at the earliest (EMFT). Equation 6 as printed adds up execution
-        times only, and so falls behind the clock.
+        A machine without a free place is skipped. Printed, in section 3.2.2 and figure 4: if the
+        best machine is full, mapping stops, though others are free (``stop``).
+    response : {"elapsed", "added", "instant"}
+        The expected response of a subtask (ESRT): its data travels while the machine is busy.
+        Equation 5 adds up the time until the machine is free, transfers and execution (``added``).
+        A reading in which the machine is free at an instant, to which durations are added, is
+        ``instant``; it contradicts the definition of the response as a difference of times.
+    free_time : {"now", "execution", "behind"}
+        When a machine is free (EMFT): not before the data of what it was sent has come. Equation 6
+        has execution times only (``execution``), counted from now where nothing is there. A
+        reading in which nothing brings it up to the clock is ``behind``.
     pull_back : {"restores", "keeps"}
-        What is taken off a machine no longer counts in when it is free. As printed, it does.
+        What is taken off a machine no longer counts in when it is free. The thesis does not say;
+        ``keeps`` takes its silence for a rule.
     dead : {"marked", "unmarked"}
-        A machine presumed dead gets nothing more. The printed pseudo code never marks it.
+        A machine presumed dead gets nothing more, as the thesis says. ``unmarked`` shows what that
+        rule is worth.
     recovery : {"told", "silent"}
-        A machine that is up again, or delivers a result, is used again. The text lets no machine
-        come back, so that a LAN may wait for ever (``silent``).
-    credibility : {"uncorrected", "printed", "none"}
-        The actual response of a LAN is held against its estimate as such. Equation 3 as printed
-        holds it against the estimate that the credibility has corrected, and so learns the square
-        root of the bias.
+        A machine that is up again, or delivers a result, is used again, as the thesis says.
+        ``silent`` shows what that is worth: a LAN may wait for ever.
+    credibility : {"uncorrected", "corrected", "none"}
+        The actual response of a LAN is held against the estimate that it gave, as section 3.2.1
+        says. Held against that of equation 3, which the credibility has corrected, it learns the
+        square root of the bias (``corrected``): a reading of the symbols alone.
 
     Raises
     ------
@@ -67,7 +72,7 @@ class Policy(Record):
     Examples
     --------
     >>> LITERAL.full, LITERAL.response, Policy(queue_size=1).full
-    ('stop', 'printed', 'skip')
+    ('stop', 'added', 'skip')
     """
 
     queue_size: Count = 3
@@ -78,44 +83,46 @@ class Policy(Record):
     attempts: Count = 100
     memory: Share = Fraction(99, 100)
     full: Literal["skip", "stop"] = "skip"
-    response: Literal["elapsed", "printed"] = "elapsed"
-    free_time: Literal["now", "printed"] = "now"
+    response: Literal["elapsed", "added", "instant"] = "elapsed"
+    free_time: Literal["now", "execution", "behind"] = "now"
     pull_back: Literal["restores", "keeps"] = "restores"
     dead: Literal["marked", "unmarked"] = "marked"
     recovery: Literal["told", "silent"] = "told"
-    credibility: Literal["uncorrected", "printed", "none"] = "uncorrected"
+    credibility: Literal["uncorrected", "corrected", "none"] = "uncorrected"
 
 
-LITERAL = Policy(
-    full="stop",
-    response="printed",
-    free_time="printed",
-    pull_back="keeps",
-    dead="unmarked",
-    recovery="silent",
-    credibility="printed",
-)
-"""Every slip as printed."""
+LITERAL = Policy(full="stop", response="added", free_time="execution")
+"""As printed, in the readings that agree with the rest of the thesis."""
 
-SLIPS: Mapping[str, Mapping[str, str]] = {
+PRINTED: Mapping[str, Mapping[str, str]] = {
     "head-of-line": {"full": "stop"},
-    "eq5": {"response": "printed"},
-    "eq6": {"free_time": "printed"},
-    "pull-back": {"pull_back": "keeps"},
+    "eq5": {"response": "added"},
+    "eq6": {"free_time": "execution"},
+}
+"""In what `LITERAL` differs from the default: what the thesis prints, by name."""
+
+READINGS: Mapping[str, Mapping[str, str]] = {
+    "eq3-corrected": {"credibility": "corrected"},
+    "eq5-instant": {"response": "instant"},
+    "eq6-behind": {"free_time": "behind"},
+    "pull-back-keeps": {"pull_back": "keeps"},
     "never-dead": {"dead": "unmarked"},
     "no-recovery": {"recovery": "silent"},
-    "eq3": {"credibility": "printed"},
 }
-"""The printed slips by name."""
+"""Readings that the thesis excludes or does not ask for, by name: none of them is printed.
+
+They show what hangs on a rule. The last two contradict sections 3.2.2 and 4.2.2.
+"""
 
 
 def variant(name: str, policy: Policy | None = None) -> Policy:
-    """Return a policy with printed slips: ``corrected``, ``literal`` or ``literal-SLIP``.
+    """Return a policy as printed, or in another reading.
 
     Parameters
     ----------
     name : str
-        One slip of `SLIPS`, or several with ``+`` between them.
+        ``corrected``, the default; ``literal``, as printed; or ``literal-NAME``, with one thing of
+        `PRINTED` alone. ``+NAME`` adds things of `PRINTED` and `READINGS` to any of these.
     policy : Policy, optional
         What to start from; `Policy()` by default.
 
@@ -128,19 +135,22 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
     --------
     >>> variant("literal-head-of-line").full, variant("literal") == LITERAL
     ('stop', True)
+    >>> variant("corrected+no-recovery").recovery, variant("literal+no-recovery").full
+    ('silent', 'stop')
     """
-    policy = policy or Policy()
-    if name == "corrected":
-        return policy
-    stem, _, slips = name.partition("-")
-    picked = slips.split("+") if slips else list(SLIPS)
-    if stem != "literal" or any(slip not in SLIPS for slip in picked):
-        known = ", ".join(["corrected", "literal", *(f"literal-{slip}" for slip in SLIPS)])
-        raise NotApplicableError(f"no variant {name!r} (known: {known})")
+    base, *more = name.split("+")
+    bases = {"corrected": [], "literal": list(PRINTED)} | {
+        f"literal-{one}": [one] for one in PRINTED
+    }
+    every = {**PRINTED, **READINGS}
+    if base not in bases or any(one not in every for one in more):
+        known = ", ".join(bases)
+        added = ", ".join(f"+{one}" for one in every)
+        raise NotApplicableError(f"no variant {name!r} (known: {known}; then any of {added})")
     changes: dict[str, Any] = {}
-    for slip in picked:
-        changes |= SLIPS[slip]
-    return replace(policy, **changes)
+    for one in (*bases[base], *more):
+        changes |= every[one]
+    return replace(policy or Policy(), **changes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from dlopt.simulation.grid.engine import Engine
 from dlopt.simulation.grid.outcome import Outcome, measured
 from dlopt.simulation.grid.parts import check_fits
 from dlopt.simulation.grid.policy import CALM, Hazards, Policy
+from dlopt.simulation.grid.routes import violations_routes
 from dlopt.simulation.grid.topology import Built
 from dlopt.simulation.grid.workload import Workload
 
@@ -39,6 +40,8 @@ class GridRun:
         If it was kept.
     until : Number, optional
         When it was stopped.
+    built : Built, optional
+        What it ran on.
     """
 
     outcome: Outcome
@@ -48,9 +51,12 @@ class GridRun:
     instance: Instance | None = None
     trace: Trace | None = None
     until: Number | None = None
+    built: Built | None = None
 
     def check(self) -> tuple[Violation, ...]:
         """Return what the trace breaks, by code that knows nothing of the simulator.
+
+        If the grid is known from which the network was built, its routes are checked, too.
 
         Raises
         ------
@@ -60,7 +66,8 @@ class GridRun:
         if self.instance is None or self.trace is None:
             raise NotApplicableError("the trace was not kept")
         low, high = self.hazards.slowdown
-        return violations_executed(
+        routes = () if self.built is None else violations_routes(self.built)
+        return routes + violations_executed(
             self.instance,
             self.trace,
             queue_size=self.policy.queue_size,
@@ -176,7 +183,7 @@ def simulate_grid(
     outcome = measured(engine, time.perf_counter() - began)
     trace = engine.trace() if keep_trace else None
     tolerance = EXACT if exact_numbers else FLOATING
-    return GridRun(outcome, policy, hazards, tolerance, instance, trace, until)
+    return GridRun(outcome, policy, hazards, tolerance, instance, trace, until, built)
 
 
 def _check(hazards: Hazards, machines: int, period: float, until: Number | None) -> None:

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Ge
 
@@ -54,6 +54,14 @@ class Case(Record):
         0 for all.
     gateways : int, default 0
         If positive, tasks arrive as often as at so many LANs, whatever the number of LANs.
+    slowdown : (Number, Number), default (1, 1)
+        A run takes its estimate times a number between these: what else a machine is busy with.
+    data_per : {"task", "edge"}
+        See `Workload`.
+    subtask_data : int, default 200
+        The most that a subtask sends to another, in KB.
+    memory : Number, default .99
+        The weight of the past in a LAN's credibility; see `Policy`.
     seed : int, default 0
         Of workload and hazards; also of the topology.
     """
@@ -69,6 +77,10 @@ class Case(Record):
     queue_size: Count = 3
     bidders: Annotated[int, Ge(0)] = 10
     gateways: Annotated[int, Ge(0)] = 0
+    slowdown: tuple[Positive, ...] = (1, 1)
+    data_per: Literal["task", "edge"] = "task"
+    subtask_data: Annotated[int, Ge(0)] = 200
+    memory: Share = 0.99
     seed: int = 0
 
     @property
@@ -77,7 +89,19 @@ class Case(Record):
         interval = float(self.interval)
         if self.gateways:
             interval *= len(self.built.network.lans) / self.gateways
-        return Workload(tasks=self.tasks, interval=interval, kappa=self.kappa)
+        return Workload(
+            tasks=self.tasks,
+            interval=interval,
+            kappa=self.kappa,
+            subtask_data=(0, self.subtask_data),
+            data_per=self.data_per,
+        )
+
+    @property
+    def policy(self) -> Policy:
+        """How schedulers decide."""
+        policy = Policy(queue_size=self.queue_size, bidders=self.bidders, memory=self.memory)
+        return variant(self.variant, policy)
 
     def run(
         self,
@@ -90,8 +114,8 @@ class Case(Record):
         """Simulate it, by default with its own workload; see `simulate_grid`."""
         return simulate_grid(
             (self.built, workload or self.workload),
-            policy=variant(self.variant, Policy(queue_size=self.queue_size, bidders=self.bidders)),
-            hazards=Hazards(failure_rate=self.failure_rate, failures=failures),
+            policy=self.policy,
+            hazards=Hazards(self.failure_rate, slowdown=self.slowdown, failures=failures),
             seed=self.seed,
             period=period,
             keep_trace=keep_trace,

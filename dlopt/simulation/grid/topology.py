@@ -186,18 +186,20 @@ class Grid(Record):
             lans=tuple(Lan(site.id, site.bandwidth, site.latency) for site in self.lans),
             wan_links=links,
         )
-        return Built(machines, network, {pair: way.wires for pair, way in ways.items()})
+        return Built(machines, network, {pair: way.wires for pair, way in ways.items()}, self)
 
 
 class Built(NamedTuple):
     """Machines, the network between them, and how many wires there are between two LANs.
 
-    A pair of LANs that `wires` does not name, the lower first, is joined by one.
+    A pair of LANs that `wires` does not name, the lower first, is joined by one. `grid` is what
+    they were built from, if it is known.
     """
 
     machines: tuple[Machine, ...]
     network: Network
     wires: Mapping[tuple[int, int], int] = MappingProxyType({})
+    grid: Grid | None = None
 
     @classmethod
     def of(cls, instance: Instance) -> Built:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Ge
 
@@ -44,6 +44,8 @@ class Workload(Record):
         That it sends back.
     subtask_data : (int, int), default (0, 200)
         That a subtask sends to another; the thesis does not say.
+    data_per : {"task", "edge"}
+        All subtasks of a task send as much, as section 3.1 says, or each what is drawn for it.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Workload(Record):
     data: tuple[int, ...] = (10, 2000)
     result: tuple[int, ...] = (10, 5000)
     subtask_data: tuple[int, ...] = (0, 200)
+    data_per: Literal["task", "edge"] = "task"
 
     def graphs(self, lans: int, seed: int = 0) -> Iterator[Graph]:
         """Draw the tasks as they arrive at so many LANs; a task does not depend on the interval."""
@@ -93,7 +96,10 @@ class Workload(Record):
         ends = list(works)
         for source, target in reversed(shape.edges):
             ends[source] = max(ends[source], works[source] + ends[target])
-        edges = tuple(Edge(s, t, draw.randint(*self.subtask_data)) for s, t in shape.edges)
+        amounts = [draw.randint(*self.subtask_data) for _ in shape.edges]
+        if self.data_per == "task":
+            amounts = amounts[:1] * len(amounts)
+        edges = tuple(Edge(s, t, data) for (s, t), data in zip(shape.edges, amounts, strict=True))
         # `dlopt generate dag --family chen` draws machines and tasks at once; here they are apart.
         return Graph(
             name,

@@ -84,16 +84,16 @@ def hazards(draw: Any, machines: int) -> Hazards:
 
 @st.composite
 def policies(draw: Any, *, literal: bool = False) -> Policy:
-    """Draw a policy; with `literal` any slips that break no rule, too."""
+    """Draw a policy; with `literal` any reading that breaks no rule, too."""
     slips = {}
     if literal:
         slips = {
             "full": draw(st.sampled_from(["skip", "stop"])),
-            "response": draw(st.sampled_from(["elapsed", "printed"])),
-            "free_time": draw(st.sampled_from(["now", "printed"])),
+            "response": draw(st.sampled_from(["elapsed", "added", "instant"])),
+            "free_time": draw(st.sampled_from(["now", "execution", "behind"])),
             "pull_back": draw(st.sampled_from(["restores", "keeps"])),
             "recovery": draw(st.sampled_from(["told", "silent"])),
-            "credibility": draw(st.sampled_from(["uncorrected", "printed", "none"])),
+            "credibility": draw(st.sampled_from(["uncorrected", "corrected", "none"])),
         }
     return Policy(
         queue_size=draw(st.integers(1, 4)),

@@ -42,7 +42,7 @@ def test_the_machine_that_has_the_data_is_preferred() -> None:
     done = run(ZERO, PAIR, machines=2)
     assert done.trace is not None
     assert {one.machine for one in done.trace.runs} == {0}
-    printed = run(ZERO, PAIR, machines=2, policy=variant("literal-eq5", QUICK))
+    printed = run(ZERO, PAIR, machines=2, policy=variant("literal-eq5+eq5-instant", QUICK))
     assert printed.outcome.returned == 1
 
 

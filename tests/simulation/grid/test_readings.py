@@ -1,4 +1,4 @@
-"""What each printed slip does, on the smallest grid that shows it."""
+"""What is printed, and what other readings would do, on the smallest grid that shows it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from dlopt.errors import NotApplicableError
 from dlopt.problems.dag import Graph, Instance, Lan, Machine, Network, Outage, Run, Task
 from dlopt.simulation.grid import (
     LITERAL,
-    SLIPS,
+    PRINTED,
+    READINGS,
     Credibility,
     GridRun,
     Hazards,
@@ -34,9 +35,11 @@ def job(*works: int, arrival: int = 0, name: str = "g", due: int | None = None) 
     return Graph(name, tasks, arrival=arrival, absolute_deadline=due, lan=0)
 
 
-def run(machines: tuple[Machine, ...], *graphs: Graph, slip: str = "", **options) -> GridRun:
+def run(
+    machines: tuple[Machine, ...], *graphs: Graph, name: str = "corrected", **options
+) -> GridRun:
     policy = replace(QUICK, **options.pop("policy", {}))
-    policy = variant(f"literal-{slip}", policy) if slip else policy
+    policy = variant(name, policy)
     hazards = Hazards(failures=options.pop("failures", ()))
     return simulate_grid(
         Instance(machines, graphs, NETWORK),
@@ -60,26 +63,51 @@ def test_head_of_line() -> None:
     """The fast node is full: as printed, the slow one is never asked."""
     machines, graph = grid(10, 1), job(30, 20, 15)
     options = {"policy": {"queue_size": 1}}
-    printed = run(machines, graph, slip="head-of-line", **options)
+    printed = run(machines, graph, name="literal-head-of-line", **options)
     assert [one.machine for one in runs(printed)] == [0, 0, 0]
     corrected = run(machines, graph, **options)
     assert {one.machine for one in runs(corrected)} == {0, 1}
     assert printed.check() == corrected.check() == ()
-    wide = run(machines, graph, slip="head-of-line", policy={"queue_size": 3})
+    wide = run(machines, graph, name="literal-head-of-line", policy={"queue_size": 3})
     assert runs(wide) == runs(run(machines, graph, policy={"queue_size": 3}))
 
 
 def test_instants_and_durations() -> None:
-    """At 1000 both nodes are idle; as printed the slow one looks better: 100 s against 130."""
+    """At 1000 both nodes are idle; if equation 5 adds durations to instants, and equation 6 nothing
+    but durations, the slow one looks better: 100 s against 130. Counted from now, as the response
+    is defined, both equations choose right.
+    """
     machines = grid(F(3, 10), 1)
     first = job(100, name="first")
     late = job(30, arrival=1000, name="late")
-    slips = "eq5+eq6"
-    printed, corrected = run(machines, first, late, slip=slips), run(machines, first, late)
-    assert [one.machine for one in runs(printed)] == [1, 0]
-    assert [one.machine for one in runs(corrected)] == [1, 1]
-    assert (returned(printed)[1], returned(corrected)[1]) == (1100, 1030)
-    assert printed.check() == corrected.check() == ()
+    instants = run(machines, first, late, name="corrected+eq5-instant+eq6-behind")
+    assert [one.machine for one in runs(instants)] == [1, 0] and returned(instants)[1] == 1100
+    for name in ("corrected", "literal", "literal-eq5", "literal-eq6"):
+        sound = run(machines, first, late, name=name)
+        assert [one.machine for one in runs(sound)] == [1, 1] and returned(sound)[1] == 1030
+        assert sound.check() == instants.check() == ()
+
+
+def test_what_equation_5_adds_up() -> None:
+    """The fast node is free at 4, and data takes 3: 4 + 3 + 2 as printed, where 4 + 2 is enough.
+    The slow one promises 3 + 5.
+    """
+    machines = grid(5, 2)
+    graphs = job(20, name="first"), replace(job(10, name="next"), input=3)
+    assert [one.machine for one in runs(run(machines, *graphs))] == [0, 0]
+    added = run(machines, *graphs, name="literal-eq5")
+    assert [one.machine for one in runs(added)] == [0, 1]
+    assert added.check() == ()
+
+
+def test_what_equation_6_leaves_out() -> None:
+    """Node 0 gets data until 10, and works until 14; as printed it looks free at 4."""
+    machines = grid(5, 2)
+    graphs = replace(job(20, name="first"), input=10), job(20, name="next")
+    later, printed = (run(machines, *graphs, name=name) for name in ("corrected", "literal-eq6"))
+    assert [one.machine for one in runs(later)] == [0, 1]
+    assert [one.machine for one in runs(printed)][:2] == [0, 0]
+    assert later.check() == printed.check() == ()
 
 
 def test_what_is_pulled_back_still_counts() -> None:
@@ -87,7 +115,7 @@ def test_what_is_pulled_back_still_counts() -> None:
     machines = grid(10, 9)
     options = {"failures": (Outage(0, 1, 2),), "policy": {"queue_size": 3}}
     graphs = job(600, name="lost"), job(10, arrival=3, name="next")
-    kept = run(machines, *graphs, slip="pull-back", **options)
+    kept = run(machines, *graphs, name="corrected+pull-back-keeps", **options)
     assert kept.check() == ()
     restored = run(machines, *graphs, **options)
     assert [one.machine for one in runs(restored)][:2] == [0, 0]
@@ -96,7 +124,7 @@ def test_what_is_pulled_back_still_counts() -> None:
 
 def test_never_marked_dead_breaks_the_rules() -> None:
     machines, options = grid(10, 1), {"failures": (Outage(0, 1),), "policy": {"attempts": 4}}
-    printed = run(machines, job(100), slip="never-dead", **options)
+    printed = run(machines, job(100), name="corrected+never-dead", **options)
     wanted = {"sent-to-presumed-dead", "freed-without-cause"}  # nobody is presumed dead twice
     assert wanted == {found.kind for found in printed.check()}
     assert printed.outcome.fates[0].reason == "t0 was sent 4 times in vain"
@@ -108,7 +136,7 @@ def test_never_marked_dead_breaks_the_rules() -> None:
 
 def test_without_recovery_a_lan_waits_for_ever() -> None:
     machines, options = grid(10), {"failures": (Outage(0, 1, 2),)}
-    silent = run(machines, job(100), slip="no-recovery", **options)
+    silent = run(machines, job(100), name="corrected+no-recovery", **options)
     reason = "t0 is ready and waits for a node of LAN 0: 1 of 1 presumed dead"
     assert silent.outcome.fates[0].reason == reason
     assert silent.check() == ()
@@ -116,15 +144,15 @@ def test_without_recovery_a_lan_waits_for_ever() -> None:
     assert returned(told) == [12]
 
 
-def test_the_printed_credibility_learns_the_root() -> None:
+def test_a_credibility_that_corrects_itself_learns_the_root() -> None:
     learnt = {}
-    for name in ("corrected", "literal-eq3"):
+    for name in ("corrected", "corrected+eq3-corrected"):
         table = Credibility(variant(name), float)
         for _ in range(4000):
             table.learn(3, 4.0, table.held_against(3, 1.0))
         learnt[name] = table.of(3)
     assert learnt["corrected"] == pytest.approx(4)
-    assert learnt["literal-eq3"] == pytest.approx(2)
+    assert learnt["corrected+eq3-corrected"] == pytest.approx(2)
     table = Credibility(Policy(credibility="none"), float)
     table.learn(3, 4.0, 1.0)
     assert table.of(3) == 1
@@ -149,15 +177,11 @@ def test_a_slow_node_is_heard_of_when_it_delivers() -> None:
 def test_variants_are_told_by_name() -> None:
     assert variant("literal") == LITERAL
     assert variant("corrected") == Policy()
-    assert set(SLIPS) == {
-        "head-of-line",
-        "eq5",
-        "eq6",
-        "pull-back",
-        "never-dead",
-        "no-recovery",
-        "eq3",
-    }
-    for name in ("printed", "literal-eq7", "corrected-eq3"):
+    assert set(PRINTED) == {"head-of-line", "eq5", "eq6"}
+    assert not {*PRINTED} & {*READINGS}
+    assert variant("literal-eq5+eq6+head-of-line") == LITERAL
+    printed = {name: getattr(LITERAL, name) for one in PRINTED.values() for name in one}
+    assert replace(Policy(), **printed) == LITERAL  # no other reading is called printed
+    for name in ("printed", "literal-eq7", "literal-no-recovery", "corrected+eq7"):
         with pytest.raises(NotApplicableError, match="no variant"):
             variant(name)
