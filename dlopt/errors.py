@@ -167,7 +167,7 @@ def shortened(text: str) -> str:
     Examples
     --------
     >>> shortened("brief"), shortened("x" * 50_000_000)[-26:]
-    ('brief', 'xxx… (50,000,000 characters)')
+    ('brief', 'x… (50,000,000 characters)')
     """
     if len(text) <= LONGEST_MESSAGE:
         return text

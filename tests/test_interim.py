@@ -63,7 +63,7 @@ def test_a_plan_and_a_bound_are_kept(
     assert result.status is Status.FEASIBLE and result.bound is not None
     assert check(instance, result) == ()
     monkeypatch.undo()
-    best = solve(instance)
+    best = solve(instance, limits=Limits(time_s=4))
     goal = registry.problem(stem).module.OBJECTIVES[best.objective]
     assert not goal.better(best.value, result.bound)
     if step == "order_chunks":
