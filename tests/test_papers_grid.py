@@ -112,7 +112,7 @@ def test_what_a_verdict_depends_on():
     rows = sweep([case for scale in scales for case in asked(scale, ("corrected",), ("8",))])
     reference, *others = [Results(scale, rows) for scale in scales]
     assert grid.robust(reference, others, claim, "corrected") == "robust"
-    assert grid.robust(reference, others, claim, "literal") == "robust"  # nowhere simulated
+    assert grid.robust(reference, others, claim, "literal") == "not simulated"
     odd = replace(claim, test=_turned(claim.test))
     assert grid.robust(reference, others, odd, "corrected") == "does not: no load"
     flat = replace(odd, figure="13")

@@ -153,7 +153,7 @@ _PICTURES = "../papers/figures"
 def _captions(entry: Entry) -> Iterator[tuple[str, str]]:
     """Yield what to call each picture of an entry, and its file."""
     for name in entry.pictures:
-        words = [word for word in ("sound", "as-printed") if name.endswith(f"{word}.svg")]
+        words = [word for word in ("repaired", "as-printed") if name.endswith(f"{word}.svg")]
         words += ["no set-up"] * ("without-set-up" in name) + ["at once"] * ("at-once" in name)
         yield ", ".join(words).replace("-", " ").replace("no set up", "no set-up") or "svg", name
 

@@ -136,7 +136,7 @@ def _stream(name: str, *, also_free: bool = False) -> tuple[tuple[str, ...], tup
     pictures = tuple(
         f"fig-{it} {variant}.svg".replace(" ", "-")
         for it in names
-        for variant in ("sound", "as printed")
+        for variant in ("repaired", "as printed")
     )
     return names, pictures
 
