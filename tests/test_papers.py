@@ -106,24 +106,19 @@ def test_the_tables_of_the_modules_are_read():
         "| Mamat 2011, 4.10-4.12 | b rejects less | sound | 2 | **holds** |",
     ]
     assert list(papers.rows(TABLE, papers.named("min"))) == []
-    section = papers.Section("9", TABLE)
-    assert section.verdicts(chosen[0]) == "1 of 2"
-    assert section.verdicts(Entry("x", "4.9", "")) == ""
+    assert papers.verdicts(TABLE, chosen[0]) == "sound: 1 of 2; as printed: 0 of 1 (1 in part)"
+    assert papers.verdicts(TABLE, Entry("x", "4.9", "")) == ""
 
 
-def test_what_is_listed_of_the_sections():
-    page = "# A\n### 1. The `x` (y 2)\nwords\n\n## B\n### 12. Z\n" + TABLE
-    found = papers.sections(page)
-    assert {number: section.anchor for number, section in found.items()} == {
-        "1": "1-the-x-y-2",
-        "12": "12-z",
-    }
-    assert found["1"].text.strip() == "words"
-    assert "4.10-4.12" in found["12"].text
+def test_the_list_of_figures_is_true():
+    """What is listed is what the pages and the pictures say, and the stored list is that."""
     listed = "\n".join(papers.listing())
     assert "| Lin et al. 2005 | 1, 2, 3 | topology, timing diagrams | not drawn" in listed
     for file in re.findall(r"papers/figures/([^)]*)", listed):
         assert (arguments.FIGURES / file).exists()
+    for page in {entry.page for entry in entries() if entry.page}:
+        assert (papers.RESULTS / f"{page}.md").exists()
+    assert listed in (papers.RESULTS / "figures.md").read_text(encoding="utf-8")
 
 
 def test_arguments_of_all_modules():

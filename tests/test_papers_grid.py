@@ -112,11 +112,11 @@ def test_what_a_verdict_depends_on():
     rows = sweep([case for scale in scales for case in asked(scale, ("corrected",), ("8",))])
     reference, *others = [Results(scale, rows) for scale in scales]
     assert grid.robust(reference, others, claim, "corrected") == "robust"
-    assert grid.robust(reference, others, claim, "literal") == "robust"  # nowhere simulated
+    assert grid.robust(reference, others, claim, "literal") == "not simulated"
     odd = replace(claim, test=_turned(claim.test))
     assert grid.robust(reference, others, odd, "corrected") == "does not: no load"
     flat = replace(odd, figure="13")
-    assert grid.robust(reference, others[1:], flat, "corrected") == "robust"  # a mesh is no other
+    assert grid.robust(reference, others[1:], flat, "corrected") == "not simulated"  # a mesh is none
     lines = list(grid._table(reference, others, ("8",)))
     assert len({line.count(" | ") for line in lines[2:]}) == 1
     assert "not simulated" in lines[2]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import dlopt
-from benchmarks.papers import admission, clairvoyant
+from benchmarks.papers import admission, claims, clairvoyant, experiments
 from benchmarks.papers.clairvoyant import PLANNERS, Bracket, Stream, accepted, bracket, most, part
 from benchmarks.papers.experiments import EXPERIMENTS, Experiment
 from dlopt.result import Status
@@ -77,7 +77,7 @@ def test_brackets_are_drawn_and_told(tmp_path: Path):
     assert best[2, 1.0][0] == bracket(
         Stream.of("mamat4", 1.0, 0, {**experiment.parameters(2), "horizon": 3_000.0})
     )
-    results = experiment.run("sound", 3, 3_000.0, processes=1)
+    results = experiment.run("repaired", 3, 3_000.0, processes=1)
     admission.draw("4.7", results, best, tmp_path / "a.svg", "note")
     text = (tmp_path / "a.svg").read_text()
     assert text.count('id="clairvoyant plan"') == text.count('id="bound on all plans"') > 0
@@ -92,3 +92,41 @@ def test_brackets_are_drawn_and_told(tmp_path: Path):
     assert list(admission.told(experiment, results, none)) == []
     admission.draw("4.7", results, none, tmp_path / "b.svg", "note")
     assert 'id="clairvoyant plan"' not in (tmp_path / "b.svg").read_text()
+
+
+def test_a_verdict_is_robust_or_depends_on_a_choice():
+    word = claims.otherwise("holds", {"a": "holds", "b": None})
+    assert word == "robust"
+    told = claims.otherwise("holds", {"a": "open", "b": "does not", "c": "does not"})
+    assert told == "does not: b, c; open: a"
+    assert claims.otherwise("holds", {"a": None}) == "not simulated"
+    assert claims.otherwise(None, {"a": "holds"}) == "not simulated"
+
+
+def test_the_table_tells_verdicts_under_other_choices():
+    verdict = claims.Verdict("holds", "10 of 10 points")
+    other = claims.Verdict("does not", "0 of 10 points")
+    names = ("4.6", "4.6 without set-up costs")
+    mine = [claim for claim in claims.CLAIMS if claim.experiment == "4.6"]
+    of = [
+        {claim: {"repaired": one, "as printed": verdict} for claim in mine}
+        for one in (verdict, other)
+    ]
+    lines = list(admission.table(dict(zip(names, of, strict=True)), {"4.6": {"x": of[0]}}))
+    assert lines[0].endswith("repaired: otherwise | as printed: otherwise |")
+    assert len(lines) == 2 + 2 * len(mine)
+    assert lines[2].endswith("| does not: without set-up costs | robust |")
+    assert lines[-1].endswith("|  |  |")
+
+
+def test_other_choices_change_what_the_paper_leaves_open():
+    first, free, report = (
+        experiments.EXPERIMENTS[name] for name in ("4.6", "4.6 without set-up costs", "R4")
+    )
+    assert free.otherwise() == {}
+    changes = {name: dict(one.fixed) for name, one in first.otherwise().items()}
+    assert changes["deadlines as on n* nodes"] == {"reference": "best"}
+    assert len(changes) == 3
+    assert report.otherwise()["the load as defined"].fixed == {"interval": "definition"}
+    for other in (*first.otherwise().values(), *report.otherwise().values()):
+        Stream.of(other.family, 0.5, 1, {"horizon": 30_000.0, **other.parameters(None)}).drawn()

@@ -106,62 +106,54 @@ def rows(text: str, chosen: Sequence[Entry]) -> Iterator[Row]:
 
 def listing() -> Iterator[str]:
     """Yield all figures and tables as a Markdown table, with what draws them."""
-    yield "| paper | figure | what | drawn by | claims that hold | section, pictures |"
+    yield "| paper | figure | what | drawn by | claims that hold | page, pictures |"
     yield "|---|---|---|---|---|---|"
-    told = sections((Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8"))
     alike: dict[tuple[object, ...], list[Entry]] = {}
     for entry in entries():
         key = (entry.paper, entry.what, entry.reason, entry.pictures)
         alike.setdefault(key, []).append(entry)
     for mine in alike.values():
         entry, labels = mine[0], ", ".join(one.label for one in mine)
-        section = told.get(entry.section or "")
-        links = [f"[{entry.section}](#{section.anchor})"] if section else []
-        held = section.verdicts(entry) if section else ""
+        links = [f"[{entry.page}]({entry.page}.md)"] if entry.page else []
         links += [
             f"[{words}]({_PICTURES}/{name})"
             for words, name in _captions(entry)
             if (FIGURES / name).exists()
         ]
         by = f"not drawn: {entry.reason}" if entry.module is None else f"`{entry.module}`"
+        held = verdicts(page(entry), entry)
         yield f"| {' | '.join((entry.paper, labels, entry.what, by, held, ', '.join(links)))} |"
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A numbered section of benchmarks/README.md."""
-
-    anchor: str
-    text: str
-
-    def verdicts(self, entry: Entry) -> str:
-        """Return how many claims about a figure hold of the first variant, and how many in part."""
-        found = list(rows(self.text, [entry]))
-        words = [row.verdict for row in found if row.variant == found[0].variant]
-        if not words:
-            return ""
-        partly = words.count("only")
-        told = f"{words.count('holds')} of {len(words)}"
-        return f"{told}, {partly} in part" if partly else told
+def page(entry: Entry) -> str:
+    """Return the page of results that tells what becomes of an entry; nothing if there is none."""
+    path = RESULTS / f"{entry.page}.md"
+    return path.read_text(encoding="utf-8") if entry.page and path.exists() else ""
 
 
-def sections(page: str) -> dict[str, Section]:
-    """Return the numbered sections of a page, by their numbers."""
-    found = {}
-    for title, text in re.findall(r"^### (\d+\. .*)$((?:\n(?!##).*)*)", page, flags=re.MULTILINE):
-        anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-        found[title.partition(".")[0]] = Section(anchor, text)
-    return found
+def verdicts(text: str, entry: Entry) -> str:
+    """Return how many claims about a figure hold, and how many in part, of each variant."""
+    words: dict[str, list[str]] = {}
+    for row in rows(text, [entry]):
+        words.setdefault(row.variant, []).append(row.verdict)
+    told = []
+    for variant, found in words.items():
+        count = f"{found.count('holds')} of {len(found)}"
+        name = "" if len(words) == 1 else f"{variant}: "
+        partly = f" ({found.count('only')} in part)" if "only" in found else ""
+        told.append(f"{name}{count}{partly}")
+    return "; ".join(told)
 
 
-_PICTURES = "papers/figures"
-"""From benchmarks/README.md, which holds the list."""
+RESULTS = Path(__file__).parents[1] / "results"
+_PICTURES = "../papers/figures"
+"""From the pages of results, one of which is the list."""
 
 
 def _captions(entry: Entry) -> Iterator[tuple[str, str]]:
     """Yield what to call each picture of an entry, and its file."""
     for name in entry.pictures:
-        words = [word for word in ("sound", "as-printed") if name.endswith(f"{word}.svg")]
+        words = [word for word in ("repaired", "as-printed") if name.endswith(f"{word}.svg")]
         words += ["no set-up"] * ("without-set-up" in name) + ["at once"] * ("at-once" in name)
         yield ", ".join(words).replace("-", " ").replace("no set up", "no set-up") or "svg", name
 

@@ -13,7 +13,7 @@ from statistics import mean
 from typing import Any
 
 from benchmarks.papers import arguments
-from benchmarks.papers.claims import CLAIMS
+from benchmarks.papers.claims import CLAIMS, Claim, Verdict, otherwise
 from benchmarks.papers.clairvoyant import Bracket, Stream
 from benchmarks.papers.experiments import EXPERIMENTS, VARIANTS, WITHOUT, Experiment, Results
 from benchmarks.papers.pictures import picture
@@ -90,12 +90,59 @@ def told(experiment: Experiment, results: Results, best: Brackets) -> Iterator[s
     yield ""
 
 
+Verdicts = Mapping[Claim, Mapping[str, Verdict]]
+"""Of the claims of an experiment, by variant."""
+
+
+def judged(name: str, found: Mapping[str, Results]) -> Verdicts:
+    """Return what becomes of the claims about an experiment."""
+    return {
+        claim: {variant: claim.test(results) for variant, results in found.items()}
+        for claim in CLAIMS
+        if claim.experiment == name.removesuffix(WITHOUT)
+    }
+
+
+def table(
+    verdicts: Mapping[str, Verdicts], elsewhere: Mapping[str, Mapping[str, Verdicts]]
+) -> Iterator[str]:
+    """Yield the claims as a Markdown table.
+
+    Parameters
+    ----------
+    verdicts : mapping of str to Verdicts
+        By experiment.
+    elsewhere : mapping of str to (mapping of str to Verdicts)
+        By experiment, and by what was chosen otherwise.
+    """
+    heads = ("figure", "claim", *VARIANTS, *(f"{variant}: otherwise" for variant in VARIANTS))
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for name, claims in verdicts.items():
+        others = dict(elsewhere.get(name, {}))
+        if name + WITHOUT in verdicts:
+            others[WITHOUT.strip()] = verdicts[name + WITHOUT]
+        experiment = EXPERIMENTS[name]
+        for claim, by_variant in claims.items():
+            cells = [f"**{verdict.word}**: {verdict.numbers}" for verdict in by_variant.values()]
+            for variant, verdict in by_variant.items():
+                words = {choice: other[claim][variant].word for choice, other in others.items()}
+                cells.append("" if name.endswith(WITHOUT) else otherwise(verdict.word, words))
+            figure = f"{experiment.paper}, {experiment.figures}"
+            yield f"| {figure} | {claim.words} | {' | '.join(cells)} |"
+
+
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
     parser = arguments.parser("admission", main.__doc__, EXPERIMENTS)
     parser.add_argument("--shorter", type=float, help="divide the papers' simulated time by this")
     parser.add_argument(
         "--proofs", type=int, help="seeds with a bound and a clairvoyant plan: 1, --quick none"
+    )
+    parser.add_argument(
+        "--otherwise",
+        action="store_true",
+        help="judge also under other choices of what the papers leave open; so does --full",
     )
     wanted = parser.parse_args()
     proofs = int(arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
@@ -105,33 +152,37 @@ def main() -> int:
     wanted.out.mkdir(parents=True, exist_ok=True)
     tables: list[str] = []
     known: dict[Stream, Bracket] = {}
-    print("| figure | claim | sound | as printed |\n|---|---|---|---|")
+    verdicts: dict[str, Verdicts] = {}
+    elsewhere: dict[str, dict[str, Verdicts]] = {}
     for name in names:
         experiment = EXPERIMENTS[name]
         horizon = _FULL_HORIZON[experiment.family] / shorter
         begun = time.perf_counter()
-        found = {
-            variant: experiment.run(variant, seeds, horizon, wanted.processes)
-            for variant in VARIANTS
-        }
+        found = _all_variants(experiment, seeds, horizon, wanted.processes)
         bracketed = 0 if "reject_ratio" not in experiment.measures else proofs
         best = experiment.brackets(bracketed, horizon, wanted.processes, known)
         note = f"{seeds} seeds, time 0 to {horizon:g}, bars: 95 % confidence"
         if bracketed:
             note += f"; bound and clairvoyant: {bracketed} of them"
-            tables += told(experiment, found["sound"], best)
+            tables += told(experiment, found["repaired"], best)
         for variant, results in found.items():
             path = wanted.out / f"fig-{name} {variant}.svg".replace(" ", "-")
             draw(name, results, best, path, note)
-        for claim in CLAIMS:
-            if claim.experiment == name.removesuffix(WITHOUT):
-                verdicts = [claim.test(results) for results in found.values()]
-                cells = [f"**{verdict.word}**: {verdict.numbers}" for verdict in verdicts]
-                figure = f"{experiment.paper}, {experiment.figures}"
-                print(f"| {figure} | {claim.words} | {' | '.join(cells)} |", flush=True)
+        verdicts[name] = judged(name, found)
+        if wanted.otherwise or wanted.full:
+            elsewhere[name] = {
+                choice: judged(name, _all_variants(other, seeds, horizon, wanted.processes))
+                for choice, other in experiment.otherwise().items()
+            }
         print(f"{name}: {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
-    print("\n".join(["", *tables]))
+    print("\n".join([*table(verdicts, elsewhere), "", *tables]))
     return 0
+
+
+def _all_variants(
+    experiment: Experiment, seeds: int, horizon: float, processes: int
+) -> dict[str, Results]:
+    return {variant: experiment.run(variant, seeds, horizon, processes) for variant in VARIANTS}
 
 
 if __name__ == "__main__":

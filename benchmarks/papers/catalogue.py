@@ -35,8 +35,8 @@ class Entry:
         Of `benchmarks.papers`, that draws it.
     names : tuple of str
         What the module calls it, for its --only and in its rows; by default as the label.
-    section : str, optional
-        Its number in benchmarks/README.md.
+    page : str, optional
+        In benchmarks/results, without its ending.
     pictures : tuple of str
         In ``papers/figures``.
     reason : str, optional
@@ -48,7 +48,7 @@ class Entry:
     what: str
     module: str | None = None
     names: tuple[str, ...] = ()
-    section: str | None = None
+    page: str | None = None
     pictures: tuple[str, ...] = ()
     reason: str | None = None
 
@@ -115,19 +115,18 @@ MODULES = {
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Entries that have a module and a section in common."""
+    """Entries that have a module and a page in common."""
 
     paper: str
     module: str
-    section: str
+    page: str
     rows: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
     def entries(self) -> Iterator[Entry]:
         for label, (what, names, pictures) in self.rows.items():
-            yield Entry(self.paper, label, what, self.module, names, self.section, pictures)
+            yield Entry(self.paper, label, what, self.module, names, self.page, pictures)
 
 
-_STREAMS = "9"
 _FREE = " without set-up costs"
 
 
@@ -137,7 +136,7 @@ def _stream(name: str, *, also_free: bool = False) -> tuple[tuple[str, ...], tup
     pictures = tuple(
         f"fig-{it} {variant}.svg".replace(" ", "-")
         for it in names
-        for variant in ("sound", "as printed")
+        for variant in ("repaired", "as printed")
     )
     return names, pictures
 
@@ -155,13 +154,13 @@ _GROUPS = (
     _Group(
         MAMAT,
         "execution",
-        _STREAMS,
+        "mamat-2011",
         {"4.5": ("execution time by number of nodes", (), ("fig-4.5.svg",))},
     ),
     _Group(
         MAMAT,
         "admission",
-        _STREAMS,
+        "mamat-2011",
         {
             "4.6": ("optimal against equal partition", *_stream("4.6", also_free=True)),
             "4.7": ("the same, by DCRatio", *_stream("4.7", also_free=True)),
@@ -186,7 +185,7 @@ _GROUPS = (
     _Group(
         MAMAT,
         "overhead",
-        "10",
+        "mamat-2011",
         {
             label: (f"time of a decision: {what}", (figure,), (f"fig-{figure}.svg",))
             for figure, (what, *tables) in _TIMES.items()
@@ -196,7 +195,7 @@ _GROUPS = (
     _Group(
         LIN,
         "admission",
-        _STREAMS,
+        "lin-2005",
         {
             "4": ("MCDF against four algorithms", *_stream("R4")),
             "5": ("without admission control", *_stream("R5")),
@@ -210,7 +209,7 @@ _GROUPS = (
     _Group(
         MAMAT,
         "multistage",
-        "12",
+        "mamat-2011",
         {
             "5.13": ("reject ratio, reserved at once", (), ("fig-5.13-5.14.svg",)),
             "5.14": ("utilization, reserved at once", (), ("fig-5.13-5.14.svg",)),
@@ -223,7 +222,7 @@ _GROUPS = (
     _Group(
         MAMAT,
         "feedback",
-        "11",
+        "mamat-2011",
         {
             "7.2": ("misses as the load grows", (), ("fig-7.2.svg",)),
             "7.3": ("rejections as the load grows", (), ("fig-7.3.svg",)),
@@ -234,7 +233,7 @@ _GROUPS = (
     _Group(
         MIN,
         "coreservation",
-        "13",
+        "min-2001",
         {
             label: (what, (), (f"fig-min-{label}.svg",))
             if label != "5.9"
@@ -256,7 +255,7 @@ _GROUPS = (
     _Group(
         LIU,
         "bag",
-        "17",
+        "liu-2007",
         {
             label: (what, (), (f"liu-fig-{label}.svg",))
             for label, what in {
@@ -270,7 +269,7 @@ _GROUPS = (
     _Group(
         CHEN,
         "grid",
-        "14",
+        "chen-2001",
         {
             label: (what, (), (f"chen-fig-{label}.svg",))
             for label, what in {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,6 +20,36 @@ class Verdict:
 
     word: str
     numbers: str
+
+
+def otherwise(word: str | None, elsewhere: Mapping[str, str | None]) -> str:
+    """Return whether a verdict is the same under other choices, or what it is under which.
+
+    Parameters
+    ----------
+    word : str or None
+    elsewhere : mapping of str to (str or None)
+        The verdict under each other choice; None where nothing was simulated.
+
+    Examples
+    --------
+    >>> otherwise("holds", {"no load": "holds", "a mesh": None})
+    'robust'
+    >>> otherwise("holds", {"no load": "open", "a mesh": "does not", "twice": "does not"})
+    'does not: a mesh, twice; open: no load'
+    >>> otherwise("holds", {"a mesh": None})
+    'not simulated'
+    """
+    told = {choice: there for choice, there in elsewhere.items() if there is not None}
+    if not told or word is None:
+        return "not simulated"
+    found: dict[str, list[str]] = {}
+    for choice, there in told.items():
+        if there != word:
+            found.setdefault(there, []).append(choice)
+    return "; ".join(f"{there}: {', '.join(names)}" for there, names in sorted(found.items())) or (
+        "robust"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ LOADS = tuple(number / 10 for number in range(1, 11))
 HEAVY = tuple(number / 2 for number in range(1, 11))
 _PRINTED = {"fast-edf-iit": "fast-edf-iit:literal-dispatched", "hybrid": "hybrid"}
 """What is printed has a name of its own, or is not there."""
-VARIANTS = {"sound": "", "as printed": ":literal"}
+VARIANTS = {"repaired": "", "as printed": ":literal"}
 """The default algorithms, and those that let tasks share the channel."""
 
 CHAPTER = "Mamat 2011"
@@ -52,6 +52,14 @@ class Experiment:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     measures: tuple[str, ...] = ("reject_ratio", "utilization")
     loads: tuple[float, ...] = LOADS
+
+    def otherwise(self) -> dict[str, Experiment]:
+        """Return the experiment under other choices where its paper leaves something open."""
+        choices = CHOICES[self.family] if self.fixed != _FREE else {}
+        return {
+            name: replace(self, fixed={**self.fixed, **changes})
+            for name, changes in choices.items()
+        }
 
     def brackets(
         self, seeds: int, horizon: float, processes: int, known: dict[Stream, Bracket]
@@ -105,7 +113,7 @@ class Experiment:
 
 
 def _named(method: str, suffix: str) -> str:
-    """Return the name of a method, sound or as printed."""
+    """Return the name of a method, repaired or as printed."""
     if not suffix or method.endswith("-anna"):
         return method
     return _PRINTED.get(method, method + suffix)
@@ -139,6 +147,23 @@ _ORDERS = ("fifo-opr-mn", "edf-opr-mn", "mwf-opr-mn")
 _FREE = {"theta_cm": 0, "theta_cp": 0}
 _SIX = {**_FREE, "nodes": 64}
 _REPORT = ("mcdf", "fifo-opr-an", "fifo-opr-mn", "edf-opr-an", "edf-opr-mn")
+
+CHOICES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "mamat4": {
+        "a load loses its sign": {"loads": "absolute"},
+        "an early deadline is raised": {"deadlines": "raise"},
+        "deadlines as on n* nodes": {"reference": "best"},
+    },
+    "lin5": {
+        "a load loses its sign": {"loads": "absolute"},
+        "the load as defined": {"interval": "definition"},
+    },
+}
+"""Other choices than ours of what the papers leave open, by family of workloads.
+
+Ours: loads that are not positive and deadlines that nobody can meet are drawn again, deadlines are
+those of (4.6) on all nodes, and bursts arrive at the interval of a task.
+"""
 
 EXPERIMENTS = {
     "4.6": Experiment(CHAPTER, "4.6", "mamat4", _EDF),

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.papers import arguments
+from benchmarks.papers.claims import otherwise
 from benchmarks.papers.grid_bounds import Bounds, bound, common
 from benchmarks.papers.grid_claims import (
     CLAIMS,
@@ -223,15 +224,8 @@ def _word(results: Results, claim: Claim, name: str) -> str | None:
 
 def robust(reference: Results, others: Sequence[Results], claim: Claim, name: str) -> str:
     """Return whether a verdict is the same in all settings, or on what it depends."""
-    word = _word(reference, claim, name)
-    found: dict[str, list[str]] = {}
-    for other in others:
-        there = _word(other, claim, name)
-        if there is not None and there != word:
-            found.setdefault(there, []).append(other.scale.setting.name)
-    if not found:
-        return "robust"
-    return "; ".join(f"{there}: {', '.join(names)}" for there, names in sorted(found.items()))
+    elsewhere = {other.scale.setting.name: _word(other, claim, name) for other in others}
+    return otherwise(_word(reference, claim, name), elsewhere)
 
 
 def _settings(text: str) -> list[Setting]:
@@ -263,6 +257,7 @@ def main() -> int:
     scale = QUICK if wanted.quick else FULL if wanted.full else USUAL
     scale = replace(scale, seeds=wanted.seeds or scale.seeds, lans=wanted.scale or scale.lans)
     settings = wanted.settings or ([REFERENCE] if wanted.quick else [REFERENCE, *SETTINGS])
+    wanted.out.mkdir(parents=True, exist_ok=True)
     begun = time.perf_counter()
 
     def progress(done: int, total: int) -> None:
