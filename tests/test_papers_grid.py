@@ -116,7 +116,9 @@ def test_what_a_verdict_depends_on():
     odd = replace(claim, test=_turned(claim.test))
     assert grid.robust(reference, others, odd, "corrected") == "does not: no load"
     flat = replace(odd, figure="13")
-    assert grid.robust(reference, others[1:], flat, "corrected") == "not simulated"  # a mesh is none
+    assert (
+        grid.robust(reference, others[1:], flat, "corrected") == "not simulated"
+    )  # a mesh is none
     lines = list(grid._table(reference, others, ("8",)))
     assert len({line.count(" | ") for line in lines[2:]}) == 1
     assert "not simulated" in lines[2]

@@ -235,3 +235,29 @@ def test_exact_methods_run_where_they_are_asked_for():
 def test_a_row_is_read_as_it_was_told():
     row = Row(Cell("min4", (("horizon", 1e4),), 2, "RB"), 7, {"benefit": 0.1}, 1.5, "why")
     assert Row.read(row.told()) == row
+
+
+def test_verdicts_are_told_as_printed_and_under_other_choices():
+    chosen = experiments(20)
+    five = coreservation_points.under("a request every unit", chosen)
+    assert set(five) == {"5.9", "5.10", "5.11", "5.12", "5.13"}
+    assert all(point["mean_interval"] == 1 for point in five["5.9"].points.values())
+    both = coreservation_points.under("linear benefits", chosen)
+    assert "5.9 at once" in both and "4.6" in both and "4.6 within 7" not in both
+    assert not any(it.exact for it in both.values())
+    few = {"5.10": replace(SMALL, points={4: {"requests": 30, "machines": 2}}, exact=())}
+    plans = {"repaired": Plan(few, 1), "as printed": Plan(few, 1, suffix=" as printed")}
+    other = Plan(coreservation_points.under("benefits in stairs", few), 1)
+    assert [cell.label for cell in plans["as printed"].cells()] == [
+        f"{name} as printed" for name in SMALL.methods
+    ]
+    rows = rows_of([cell for one in (*plans.values(), other) for cell in one.cells()], None, 1)
+    found = {name: coreservation.Results(plan, rows) for name, plan in plans.items()}
+    elsewhere = {"repaired": {"stairs": coreservation.Results(other, rows)}}
+    lines = list(coreservation.table(found, elsewhere))
+    assert lines[0].startswith("| figure | claim | repaired | as printed | repaired: otherwise |")
+    assert len({line.count(" | ") for line in lines if "---" not in line}) == 1
+    mine = [claim for claim in coreservation_claims.CLAIMS if claim.figure == "5.10"]
+    assert len(lines) == 2 + len(mine)
+    assert all(line.endswith("| not simulated |") for line in lines[2:])
+    assert any("| robust |" in line for line in lines)

@@ -30,3 +30,21 @@ def test_without_proofs_there_are_no_bounds(tmp_path: Path):
     assert results.bound("bound", 0.0) == []
     multistage.draw(results, ("5.13",), tmp_path, "note")
     assert "bound" not in (tmp_path / "fig-5.13-5.14.csv").read_text()
+
+
+def test_verdicts_are_told_as_printed_and_under_other_choices():
+    found = {
+        name: Results(("5.13",), 1, HORIZON, 1, method=method)
+        for name, method in multistage.VARIANTS.items()
+    }
+    choices = multistage.OTHERS["an early deadline is raised"]
+    other = Results(("5.13",), 1, HORIZON, 1, choices=choices)
+    lines = list(
+        multistage.table(found, {"repaired": {"raised": other}, "as printed": {}}, ["5.13"])
+    )
+    assert lines[0] == (
+        "| figure | claim | repaired | as printed | repaired: otherwise | as printed: otherwise |"
+    )
+    (row,) = lines[2:]
+    assert row.startswith("| 5.13 | asked for at once") and row.endswith("| not simulated |")
+    assert other.found != found["repaired"].found

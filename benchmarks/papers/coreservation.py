@@ -19,8 +19,17 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.papers import arguments
-from benchmarks.papers.coreservation_claims import CLAIMS
-from benchmarks.papers.coreservation_points import BOUND, EXACT, experiments, quick
+from benchmarks.papers.claims import Verdict, otherwise
+from benchmarks.papers.coreservation_claims import CLAIMS, Claim
+from benchmarks.papers.coreservation_points import (
+    BOUND,
+    CHOICES,
+    EXACT,
+    PRINTED,
+    experiments,
+    quick,
+    under,
+)
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
 from benchmarks.papers.pictures import picture
 from dlopt.plotting.curves import Curve, Panel, Spot
@@ -175,6 +184,37 @@ def _cell(values: Mapping[int, float], bounds: Mapping[int, float]) -> str:
     return f"{value:.4g}" + (f" ({value / bound:.1%})" if 0 < value <= bound else "")
 
 
+def table(
+    found: Mapping[str, Results], elsewhere: Mapping[str, Mapping[str, Results]]
+) -> Iterator[str]:
+    """Yield the claims as a Markdown table: results by variant, and by what is chosen otherwise."""
+    heads = ("figure", "claim", *found, *(f"{variant}: otherwise" for variant in found))
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for claim in CLAIMS:
+        verdicts = {variant: _judged(claim, results) for variant, results in found.items()}
+        if not any(verdicts.values()):
+            continue
+        cells = [
+            "not simulated" if verdict is None else f"**{verdict.word}**: {verdict.numbers}"
+            for verdict in verdicts.values()
+        ]
+        for variant, verdict in verdicts.items():
+            there = {
+                choice: None if other is None else other.word
+                for choice, results in elsewhere.get(variant, {}).items()
+                for other in [_judged(claim, results)]
+            }
+            cells.append(otherwise(None if verdict is None else verdict.word, there))
+        yield f"| {' | '.join((claim.figure, claim.words, *cells))} |"
+
+
+def _judged(claim: Claim, results: Results) -> Verdict | None:
+    """Return a verdict; None if the figure was not, or nowhere, simulated."""
+    known = claim.figure in results.plan.experiments and results.xs(claim.figure)
+    return claim.test(results) if known else None
+
+
 def main() -> int:
     """Run the experiments; print the claims and the optima as Markdown tables."""
     parser = arguments.parser("coreservation", main.__doc__, experiments(1), rows=True, stored=True)
@@ -194,6 +234,12 @@ def main() -> int:
         default=EXACT,
         help=", ".join(EXACT),
     )
+    parser.add_argument(
+        "--others",
+        type=int,
+        metavar="SEEDS",
+        help="under other choices of what the thesis leaves open: 2, --quick none",
+    )
     wanted = arguments.given(parser)
     chosen = experiments(wanted.shorter or arguments.size(wanted, 10, 1, 1))
     if wanted.quick:
@@ -204,25 +250,32 @@ def main() -> int:
         for figure, it in chosen.items()
         if not wanted.only or figure in wanted.only
     }
-    plan = Plan(
-        chosen,
-        seeds,
-        wanted.proofs,
-        wanted.seconds,
-    )
+    few = min(seeds, arguments.size(wanted, 0, 2, 2) if wanted.others is None else wanted.others)
+    plan = Plan(chosen, seeds, wanted.proofs, wanted.seconds)
+    bare = {figure: replace(it, exact=()) for figure, it in chosen.items()}
+    plans = {"repaired": plan, PRINTED.strip(): Plan(bare, seeds, suffix=PRINTED)}
+    others = {
+        variant: {
+            choice: Plan(under(choice, chosen), int(few), suffix=of.suffix)
+            for choice in (CHOICES if few else ())
+        }
+        for variant, of in plans.items()
+    }
     if wanted.stored:
         rows = {row.cell: row for row in stored(wanted.rows)}
     else:
-        rows = rows_of(plan.cells(), wanted.rows, wanted.processes)
+        every = [*plans.values(), *(one for by in others.values() for one in by.values())]
+        cells = dict.fromkeys(cell for one in every for cell in one.cells())
+        rows = rows_of(list(cells), wanted.rows, wanted.processes)
     results = Results(plan, rows)
     wanted.out.mkdir(parents=True, exist_ok=True)
     draw(results, wanted.out)
-    print("| figure | claim | ours |\n|---|---|---|")
-    for claim in CLAIMS:
-        if claim.figure in plan.experiments:
-            verdict = claim.test(results)
-            print(f"| {claim.figure} | {claim.words} | **{verdict.word}**: {verdict.numbers} |")
-    print("\n".join(["", *optima(results)]))
+    found = {variant: Results(of, rows) for variant, of in plans.items()}
+    elsewhere = {
+        variant: {choice: Results(of, rows) for choice, of in by.items()}
+        for variant, by in others.items()
+    }
+    print("\n".join([*table(found, elsewhere), "", *optima(results)]))
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from dlopt.generation.coreservation import min4, min5
 from dlopt.problems.coreservation import Instance
 
-METHODS: Mapping[str, tuple[str, dict[str, Any]]] = {
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "RB": ("rb", {}),
     "RB by priority": ("rb", {"order": "priority"}),
     "RSPB": ("rspb", {}),
@@ -21,6 +21,16 @@ METHODS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "exact per batch": ("exact-per-batch", {}),
 }
 """By what the curves are called."""
+PRINTED = " as printed"
+"""What is added to a name for the algorithm as printed."""
+METHODS |= {
+    f"RB{PRINTED}": ("rb:literal-slots", {}),
+    f"RB by priority{PRINTED}": ("rb:literal-slots", {"order": "priority"}),
+    f"RSPB{PRINTED}": ("rspb:literal", {}),
+    f"Co-RSPB{PRINTED}": ("co-rspb:literal", {}),
+    f"Co-RSBF{PRINTED}": ("co-rsbf:literal", {}),
+    f"Co-RSBFR{PRINTED}": ("co-rsbfr:literal", {}),
+}
 EXACT = ("bound", "clairvoyant", "exact per batch")
 BOUND = "bound"
 """A single linear program. To branch (`bound-pooled`) brings half a percent at 300 requests."""
@@ -32,7 +42,22 @@ _AHEAD = 4320
 """Windows start within so many units of their requests' arrivals."""
 _FOUR, _FIVE = ("RB", "RSPB"), ("Co-RSPB", "Co-RSBF", "Co-RSBFR")
 
-Parameters = Mapping[str, float]
+Parameters = Mapping[str, float | str]
+
+CHOICES: Mapping[str, Mapping[str, Parameters]] = {
+    "batches of 10 units": {"min4": {"batch": 10}},
+    "batches of 500 units": {"min4": {"batch": 500}},
+    "priorities 1 to 10": {"min4": {"most_priority": 10}},
+    "a request every unit": {"min5": {"mean_interval": 1}},
+    "a request every 50 units": {"min5": {"mean_interval": 50}},
+    "linear benefits": {"min4": {"shapes": "linear"}, "min5": {"shapes": "linear"}},
+    "benefits in stairs": {"min4": {"shapes": "stairs"}, "min5": {"shapes": "stairs"}},
+}
+"""Other choices than ours where the thesis leaves something open, by family.
+
+Ours: batches of 50 units and priorities to 100 in chapter 4 too, in chapter 5 a request every 9.52
+units, as in chapter 4, and each of four benefit functions for a quarter of the requests.
+"""
 
 WIDTHS: Mapping[str, float | None] = {"4.6": None, "4.6 within 15": 15, "4.6 within 7": 7}
 """Figure 4.6 as wide as the thesis draws requests, and narrower: it gives the mean alone."""
@@ -167,6 +192,18 @@ def experiments(shorter: float) -> dict[str, Experiment]:
             exact=(BOUND,),
         ),
     }
+
+
+def under(choice: str, chosen: Mapping[str, Experiment]) -> dict[str, Experiment]:
+    """Return the experiments that one of the `CHOICES` is about, with it, without exact methods."""
+    found = {}
+    for figure, it in chosen.items():
+        changes = CHOICES[choice].get(it.family, {})
+        varied = {name for point in it.points.values() for name in point}
+        if changes and not varied & changes.keys() and figure not in tuple(WIDTHS)[1:]:
+            points = {x: {**point, **changes} for x, point in it.points.items()}
+            found[figure] = replace(it, points=points, exact=())
+    return found
 
 
 def quick(chosen: Mapping[str, Experiment]) -> dict[str, Experiment]:

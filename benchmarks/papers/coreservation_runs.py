@@ -44,7 +44,7 @@ class Cell:
     Parameters
     ----------
     family : str
-    parameters : tuple of (str, float)
+    parameters : tuple of (str, float or str)
         Those that are not the family's defaults.
     seed : int
     label : str
@@ -56,7 +56,7 @@ class Cell:
     """
 
     family: str
-    parameters: tuple[tuple[str, float], ...]
+    parameters: tuple[tuple[str, float | str], ...]
     seed: int
     label: str
     goal: str = "benefit"
@@ -115,7 +115,7 @@ _PLAIN = tuple(name for name in Cell.__slots__ if name != "parameters")
 
 
 @lru_cache(maxsize=1)
-def _instance(family: str, parameters: tuple[tuple[str, float], ...], seed: int) -> Instance:
+def _instance(family: str, parameters: tuple[tuple[str, Any], ...], seed: int) -> Instance:
     return FAMILIES[family](seed=seed, **dict(parameters))
 
 
@@ -141,20 +141,23 @@ class Plan:
         Seeds on which exact methods run.
     limit : float
         Seconds of each exact method, but for bounds.
+    suffix : str
+        Added to the names of the methods that are no exact ones.
     """
 
     experiments: Mapping[str, Experiment] = field(default_factory=dict)
     seeds: int = 10
     proofs: int = 1
     limit: float = 24.0
+    suffix: str = ""
 
     def cell(self, figure: str, x: float, label: str, measure: str, seed: int) -> Cell:
         """Return whose row holds a measure of a method at a point."""
         it = self.experiments[figure]
-        asked: tuple[Any, ...] = (seed, label)
-        if label in it.exact:
-            asked += (measure, PATIENCE if label == BOUND else self.limit)
-        return Cell.of(it.family, it.points[x], *asked)
+        if label not in it.exact:
+            return Cell.of(it.family, it.points[x], seed, label + self.suffix)
+        limit = PATIENCE if label == BOUND else self.limit
+        return Cell.of(it.family, it.points[x], seed, label, measure, limit)
 
     def cells(self) -> list[Cell]:
         """Return all cells, what tells most first, seed by seed: any stop leaves a fair part.

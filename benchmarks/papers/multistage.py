@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
 from statistics import mean
 
 from benchmarks.papers import arguments
+from benchmarks.papers.claims import Verdict, otherwise
 from benchmarks.papers.fluid import fluid_bound
 from benchmarks.papers.pictures import picture
 from dlopt.generation.multistage import mamat5
@@ -38,13 +39,24 @@ EXTREMES = (SHARES[0], SHARES[-1])
 """Shares that bounds are drawn for."""
 
 
+VARIANTS = {"repaired": "multi-stage", "as printed": "multi-stage:literal"}
+"""The methods, by what they are called."""
+OTHERS = {
+    "a load loses its sign": (("loads", "absolute"),),
+    "an early deadline is raised": (("deadlines", "raise"),),
+}
+"""Other choices than ours where the chapter leaves something open: ours draw such numbers again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Tasks and reservations of one seed."""
+    """Tasks and reservations of one seed, and who decides them."""
 
     point: Point
     seed: int
     horizon: float
+    method: str = VARIANTS["repaired"]
+    choices: tuple[tuple[str, str], ...] = ()
 
     def drawn(self) -> Instance:
         """Return its instance."""
@@ -55,12 +67,13 @@ class Stream:
             advance=advance,
             horizon=self.horizon,
             seed=self.seed,
+            **dict(self.choices),
         )
 
     def measured(self) -> tuple[Stream, tuple[float, ...]]:
         """Return the stream, and the measures of its plan."""
         instance = self.drawn()
-        plan = decided("multi-stage", instance).plan()
+        plan = decided(self.method, instance).plan()
         return self, tuple(float(objective(instance, plan, name)) for name in _MEASURES)
 
     def bounded(self) -> tuple[Stream, float]:
@@ -77,11 +90,17 @@ class Results:
         seeds: int,
         horizon: float,
         processes: int,
-        proofs: int,
+        proofs: int = 0,
+        method: str = VARIANTS["repaired"],
+        choices: tuple[tuple[str, str], ...] = (),
     ) -> None:
         points = sorted({point for figure in figures for point in needed(figure)})
         bounded = sorted({point for figure in figures for point in bounded_points(figure)})
-        streams = [Stream(point, seed, horizon) for point in points for seed in range(seeds)]
+        streams = [
+            Stream(point, seed, horizon, method, choices)
+            for point in points
+            for seed in range(seeds)
+        ]
         proven = [Stream(point, seed, horizon) for point in bounded for seed in range(proofs)]
         values = dict(spread(Stream.measured, streams, processes))
         bounds = dict(spread(Stream.bounded, proven, processes)) if proven else {}
@@ -158,7 +177,7 @@ def told(spread: Estimate) -> str:
     return f"{spread.mean:.1f}" + ("" if width is None else f" ± {width:.1f}")
 
 
-def claims(results: Results, figures: Collection[str]) -> Iterator[tuple[str, str, str]]:
+def claims(results: Results, figures: Collection[str]) -> Iterator[tuple[str, str, Verdict]]:
     """Yield figure, claim and verdict of each claim of some figures."""
     by_figure = {
         "5.13": lambda: _at_once(results, "5.13"),
@@ -173,7 +192,7 @@ def claims(results: Results, figures: Collection[str]) -> Iterator[tuple[str, st
             yield from rows()
 
 
-def _at_once(results: Results, figure: str) -> Iterator[tuple[str, str, str]]:
+def _at_once(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]]:
     measure, sign, words = {
         "5.13": (0, 1, "asked for at once (advance 0): the more is reserved, the more is rejected"),
         "5.14": (1, -1, "advance 0: the more is reserved, the less the cluster is used"),
@@ -189,7 +208,7 @@ def _at_once(results: Results, figure: str) -> Iterator[tuple[str, str, str]]:
     yield figure, words, _word(good, len(steps), text)
 
 
-def _one_before(results: Results, figure: str) -> Iterator[tuple[str, str, str]]:
+def _one_before(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]]:
     measure = int(figure == "5.16")
     close = [
         abs(gap) for share in (0.1, 0.3, 0.5) for gap in results.gaps(share, 0.0, 1.0, measure)
@@ -208,7 +227,7 @@ def _one_before(results: Results, figure: str) -> Iterator[tuple[str, str, str]]
         yield figure, words, _word(sum(x >= 5 for x in far), len(far), text)
 
 
-def _earlier(results: Results, figure: str) -> Iterator[tuple[str, str, str]]:
+def _earlier(results: Results, figure: str) -> Iterator[tuple[str, str, Verdict]]:
     share = BY_ADVANCE[figure]
     by_advance = [
         [100 * results.mean(share, advance, load) for load in LOADS] for advance in ADVANCES
@@ -226,9 +245,9 @@ def _earlier(results: Results, figure: str) -> Iterator[tuple[str, str, str]]:
     yield figure, words, _word(sum(x <= 2 for x in flat), len(flat), text)
 
 
-def _word(good: int, all_of_them: int, text: str) -> str:
+def _word(good: int, all_of_them: int, text: str) -> Verdict:
     word = "holds" if good == all_of_them else "only" if good else "does not"
-    return f"**{word}**: {good} of {all_of_them} points; {text}"
+    return Verdict(word, f"{good} of {all_of_them} points; {text}")
 
 
 def before(advance: float) -> str:
@@ -267,6 +286,30 @@ def draw(results: Results, figures: Collection[str], folder: Path, note: str) ->
         picture(panels, path, title=title, note=note, axis="system load")
 
 
+def table(
+    found: Mapping[str, Results],
+    elsewhere: Mapping[str, Mapping[str, Results]],
+    figures: Collection[str],
+) -> Iterator[str]:
+    """Yield the claims as a Markdown table: results by variant, and by what is chosen otherwise."""
+    heads = ("figure", "claim", *found, *(f"{variant}: otherwise" for variant in found))
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    mine = {variant: list(claims(results, figures)) for variant, results in found.items()}
+    others = {
+        (variant, choice): list(claims(results, figures))
+        for variant, by_choice in elsewhere.items()
+        for choice, results in by_choice.items()
+    }
+    for at, (figure, words, _) in enumerate(next(iter(mine.values()))):
+        verdicts = {variant: rows[at][2] for variant, rows in mine.items()}
+        cells = [f"**{verdict.word}**: {verdict.numbers}" for verdict in verdicts.values()]
+        for variant, verdict in verdicts.items():
+            there = {name: others[variant, name][at][2].word for name in elsewhere[variant]}
+            cells.append(otherwise(verdict.word, there))
+        yield f"| {' | '.join((figure, words, *cells))} |"
+
+
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
     parser = arguments.parser("multistage", main.__doc__, FIGURES)
@@ -280,15 +323,23 @@ def main() -> int:
     seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
     horizon = 10_000_000 / (wanted.shorter or arguments.size(wanted, 10, 5, 1))
     begun = time.perf_counter()
-    results = Results(figures, seeds, horizon, wanted.processes, proofs)
+    sizes = (figures, seeds, horizon, wanted.processes)
+    results = Results(*sizes, proofs)
     wanted.out.mkdir(parents=True, exist_ok=True)
     note = f"{seeds} seeds, time 0 to {horizon:g}, bars: 95 % confidence"
     if proofs:
         note += f"; bounds on all plans: {proofs} of them"
     draw(results, figures, wanted.out, note)
-    print("| figure | claim | ours |\n|---|---|---|")
-    for row in claims(results, figures):
-        print(f"| {' | '.join(row)} |")
+    found = {"repaired": results, "as printed": Results(*sizes, method=VARIANTS["as printed"])}
+    chosen = {} if wanted.quick else OTHERS
+    elsewhere = {
+        variant: {
+            choice: Results(*sizes, method=method, choices=choices)
+            for choice, choices in chosen.items()
+        }
+        for variant, method in VARIANTS.items()
+    }
+    print("\n".join(table(found, elsewhere, figures)))
     print(f"{time.perf_counter() - begun:.0f} s", file=sys.stderr)
     return 0
 

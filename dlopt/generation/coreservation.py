@@ -22,6 +22,7 @@ from dlopt.formats.binpack import BinPacking, Item
 from dlopt.generation.draws import positive, whole
 from dlopt.generation.packing import packed
 from dlopt.generation.request_draws import (
+    ALL_SHAPES,
     MEAN_INTERVAL,
     MOST_PARTS,
     MOST_REQUESTS,
@@ -57,6 +58,7 @@ def min4(
     lead: int = 0,
     most_priority: int = 100,
     batch: Number = 50,
+    shapes: str = ALL_SHAPES,
     seed: int = 0,
 ) -> Instance:
     """Return the requests of Min 2001, chapter 4: one part each, which may be on any machine.
@@ -83,6 +85,9 @@ def min4(
         Priorities are uniform from 1 to this. Chapter 4 does not give it.
     batch : Number
         Interval in which requests are collected. Chapter 4 does not give it.
+    shapes : {"all", "step", "linear", "affine", "stairs"}
+        Of benefit functions: a quarter of the requests has each, or all have this one. The thesis
+        does not give them.
     seed : int
 
     Returns
@@ -101,6 +106,7 @@ def min4(
         windows=windows_of(draws, least_duration, most_duration, ahead, lead),
         cpus=spread(draws, "cpu", least_cpu, most_cpu),
         most_priority=most_priority,
+        shapes=shapes,
     )
     return Instance(
         machines_of([capacity] * machines),
@@ -128,6 +134,7 @@ def min5(
     ahead: int = 4320,
     most_priority: int = 100,
     batch: Number = 50,
+    shapes: str = ALL_SHAPES,
     seed: int = 0,
 ) -> Instance:
     """Return the requests of Min 2001, chapter 5: of several parts, some on machines they name.
@@ -145,7 +152,9 @@ def min5(
     floating : Number
         Share of the requests, drawn one by one, whose parts may be on any machine. Parts of the
         others name machines, different ones as far as there are any.
-    machines, least_cpu, most_cpu, least_duration, most_duration, ahead, most_priority, batch
+    machines, least_cpu, most_cpu, least_duration, most_duration, ahead
+        See `min4`.
+    most_priority, batch, shapes
         See `min4`.
     seed : int
 
@@ -167,6 +176,7 @@ def min5(
         most_priority=most_priority,
         parts=parts,
         place=placing(draws, machines, floating),
+        shapes=shapes,
     )
     return Instance(
         machines_of([dedicated.randint(least_capacity, most_capacity) for _ in range(machines)]),

@@ -164,13 +164,15 @@ def mamat5(
     chi: Number = 1000,
     average_load: Number = 2000,
     horizon: Number = 10_000_000,
+    loads: str = "redraw",
+    deadlines: str = "redraw-deadline",
     seed: int = 0,
 ) -> Instance:
     """Return the workload of Mamat 2011, section 5.4: tasks of 4.5, a share of them reserved.
 
     Parameters
     ----------
-    system_load, dc_ratio, nodes, tau, chi, average_load, horizon
+    system_load, dc_ratio, nodes, tau, chi, average_load, horizon, loads, deadlines
         See the family ``mamat4`` of admission; there are no set-up costs.
     fraction : Number
         Share of the tasks that become reservations.
@@ -192,6 +194,8 @@ def mamat5(
         theta_cp=0,
         average_load=average_load,
         horizon=horizon,
+        loads=loads,
+        deadlines=deadlines,
         seed=seed,
     )
     if not len(workload):

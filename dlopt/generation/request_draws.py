@@ -6,21 +6,27 @@ Each has a stream of its own, so that equal seeds with, say, other machines draw
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
 
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
-from dlopt.generation.draws import poisson, positive, whole
+from dlopt.generation.draws import poisson, positive, whole, word_of
 from dlopt.problems.coreservation import Machine, Part, Request, affine, linear, staircase, step
 from dlopt.problems.coreservation.shapes import Points
 
-SHAPES: tuple[Points, ...] = (step(), linear(), affine(Fraction(1, 2)), staircase(4))
-"""The four benefit functions, of which each has a quarter of the requests.
+SHAPES: Mapping[str, Points] = {
+    "step": step(),
+    "linear": linear(),
+    "affine": affine(Fraction(1, 2)),
+    "stairs": staircase(4),
+}
+"""The four benefit functions, of which each has a quarter of the requests by default.
 
 The first takes all or nothing, the others no less than a quarter of what they ask for.
 """
+ALL_SHAPES = "all"
 QUARTERS = 4
 """A percent of CPU in the units of the instances."""
 MOST_REQUESTS = 1_000_000
@@ -49,6 +55,7 @@ def requests_of(
     most_priority: int,
     parts: int = 1,
     place: Callable[[int], list[int | None]] | None = None,
+    shapes: str = ALL_SHAPES,
 ) -> list[Request]:
     """Return a request for each arrival; windows are relative to it."""
     whole("parts", parts, MOST_PARTS)
@@ -56,7 +63,7 @@ def requests_of(
     priority, size = draws.of("priority"), draws.of("parts")
     found = []
     for index, (arrival, shape, window) in enumerate(
-        zip(arrivals, shapes_of(draws), windows, strict=False)
+        zip(arrivals, shapes_of(draws, shapes), windows, strict=False)
     ):
         asked = list(islice(cpus, size.randint(1, parts)))
         where = [None] * len(asked) if place is None else place(len(asked))
@@ -73,11 +80,13 @@ def _part(percent: int, machine: int | None, shape: Points) -> Part:
     return Part(QUARTERS * percent, None if shape == step() else percent, shape, machine)
 
 
-def shapes_of(draws: Draws) -> Iterator[Points]:
-    """Yield benefit functions: of four in turn each is there once, in random order."""
+def shapes_of(draws: Draws, shapes: str = ALL_SHAPES) -> Iterator[Points]:
+    """Yield benefit functions: of four in turn each is there once, in random order; or one."""
+    word_of("shapes", shapes, (ALL_SHAPES, *SHAPES))
     draw = draws.of("shape")
+    chosen = tuple(SHAPES.values()) if shapes == ALL_SHAPES else (SHAPES[shapes],)
     while True:
-        yield from draw.sample(SHAPES, len(SHAPES))
+        yield from draw.sample(chosen, len(chosen))
 
 
 def arrivals_of(draws: Draws, horizon: float | None, mean_interval: Number) -> Iterator[float]:
