@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -43,6 +44,19 @@ MARK = "DLOPT_KILL_LOOP"
 """Names the variable of the environment by which processes of a run are known."""
 
 Rows = Counter[Hashable]
+
+
+def has_traceback(text: str) -> bool:
+    r"""Tell whether a command, not Python before it could begin, shows a traceback.
+
+    Examples
+    --------
+    >>> first = 'Traceback (most recent call last):\n  File "<frozen site>", line 616, in <module>'
+    >>> has_traceback(first), has_traceback(first + '\n  File "/dlopt/api.py", line 1, in solve')
+    (False, True)
+    """
+    places = re.findall(r'^  File "([^"]*)"', text, flags=re.MULTILINE)
+    return "Traceback" in text and any("/dlopt/" in place for place in places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +190,7 @@ def one(subject: Subject, folder: Path, number: int, after_s: float, found: Foun
         for process in left:
             os.kill(process, signal.SIGKILL)
     run.ended()
-    if number != signal.SIGKILL and "Traceback" in run.told:
+    if number != signal.SIGKILL and has_traceback(run.told):
         found.wrong.append(f"{with_word}: {run.told[-600:]}")
     found.files += len(temporary_files(folder))
     try:

@@ -261,3 +261,12 @@ def test_verdicts_are_told_as_printed_and_under_other_choices():
     assert len(lines) == 2 + len(mine)
     assert all(line.endswith("| not simulated |") for line in lines[2:])
     assert any("| robust |" in line for line in lines)
+
+
+def test_every_abscissa_of_figure_4_6_is_the_mean_of_its_bounds():
+    for figure in coreservation_points.WIDTHS:
+        for mean, point in experiments(1)[figure].points.items():
+            least, most = point["least_cpu"], point["most_cpu"]
+            assert isinstance(least, int) and isinstance(most, int)
+            assert (least + most) / 2 == mean and least <= most <= 70
+    assert experiments(1)["4.6"].points[45] == {"horizon": 100_000, "least_cpu": 20, "most_cpu": 70}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import ceil, floor
 from typing import Any
 
 from dlopt.generation.coreservation import min4, min5
@@ -116,7 +117,7 @@ def _around(cpu: float, half: float | None = None) -> Parameters:
         Points to both sides; by default as many as the range of the thesis leaves, 20 to 70 %.
     """
     width = min(cpu - 20 if half is None else half, 70 - cpu)
-    return {"least_cpu": cpu - width, "most_cpu": cpu + width}
+    return {"least_cpu": ceil(cpu - width), "most_cpu": floor(cpu + width)}
 
 
 def _scaled(duration: int, least: int, most: int) -> Parameters:
