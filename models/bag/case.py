@@ -22,6 +22,8 @@ from dlopt.models.bag.numbers import Times, in_reach
 from dlopt.problems.bag.data import Instance
 from dlopt.problems.bag.goals import OBJECTIVES
 
+MOST_LISTED = 64
+"""Earlier jobs that are told one by one for a later one; more are told by one variable."""
 LARGEST = 2**40
 """No horizon is longer, in units of time."""
 _GRID = LARGEST

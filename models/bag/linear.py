@@ -11,13 +11,28 @@ import pulp
 
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
-from dlopt.models.bag.case import Case
+from dlopt.backends.sizes import check_size
+from dlopt.models.bag.case import MOST_LISTED, Case
 from dlopt.result import Limits
 
 _SIZE = 1000
 """What the horizon is to the solver."""
 _CARE, _MET = Fraction(1, 10**6), Fraction(1, 10**7)
 _PARTS = 10
+
+
+def terms_of(case: Case) -> float:
+    """Return about how many coefficients the program of a case has, in O(jobs x machines)."""
+    terms = 3.0 * sum(map(len, case.places))
+    dues = len({due for due in case.dues if due is not None})
+    for k in case.machines:
+        jobs = len(case.able[k])
+        starts = len({case.arrivals[job][k] for job in case.able[k]})
+        terms += starts * dues * jobs / 4  # windows, half of whose jobs are inside on average
+        if case.kind == "makespan":
+            terms += starts * jobs / 2
+    together = MOST_LISTED / 2
+    return terms + sum(together * len(group) * len(case.able[group[0]]) for group in case.alike)
 
 
 class LinearModel:
@@ -27,10 +42,16 @@ class LinearModel:
     ----------
     case : Case
         Of the makespan, or with jobs that arrive on every machine together.
+
+    Raises
+    ------
+    NotApplicableError
+        If it is too large to state.
     """
 
     def __init__(self, case: Case) -> None:
         self.case = case
+        check_size("integer program over machines", terms_of(case))
         self.problem = pulp.LpProblem("bag")
         self.unit = Fraction(max(case.horizon, 1), _SIZE)
         self.on = [
@@ -78,6 +99,10 @@ class LinearModel:
                 for job in self.case.able[before]:
                     self._at_most([(1, self.on[job][after]), *earlier], 0)
                     earlier.append((-1, self.on[job][before]))
+                    if len(earlier) > MOST_LISTED:
+                        any_of_them = self.problem.add_variable(f"e{job}_{before}", 0, 1)
+                        self._at_most([(1, any_of_them), *earlier], 0)
+                        earlier = [(-1, any_of_them)]
 
     def require(self, level: str, count: int) -> None:
         """Ask for plans that are as good on a level of numbers of jobs."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from dlopt.backends import cpsat
-from dlopt.models.bag.case import Case
+from dlopt.models.bag.case import MOST_LISTED, Case
 from dlopt.models.bag.plans import Orders, in_best_order
 from dlopt.result import Limits
 
@@ -96,6 +96,10 @@ class Program:
                 for job in self.case.able[before]:
                     self.model.add_bool_or([*earlier, self.on[job][after].negated()])
                     earlier.append(self.on[job][before])
+                    if len(earlier) > MOST_LISTED:
+                        any_of_them = self.model.new_bool_var(f"e{job},{before}")
+                        self.model.add_bool_or([*earlier, any_of_them.negated()])
+                        earlier = [any_of_them]
 
     def minimise_last_end(self, least: int) -> None:
         """Make the makespan small; it is known to be no less than `least`."""

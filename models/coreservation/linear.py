@@ -12,6 +12,7 @@ import pulp
 
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.backends.sizes import check_size
 from dlopt.models.coreservation.case import Case
 from dlopt.models.coreservation.packing import MOST_LISTED, alike
 from dlopt.models.coreservation.placing import raised
@@ -22,6 +23,19 @@ from dlopt.result import Limits
 _LARGEST = 1 << 20
 """Larger units are told to the solver as shares of the largest machine."""
 _CARE = Fraction(1, 10**6)
+
+
+def terms_of(case: Case) -> float:
+    """Return about how many coefficients the program of a case has.
+
+    Complexity: that of the rows of all machines together.
+    """
+    sizes = [2 * len(job.pieces) for job in case.jobs]
+    choices = sum(size * len(job.machines) for size, job in zip(sizes, case.jobs, strict=True))
+    crowds = sum(sizes[i] for row in case.crowds() for i in row.jobs)
+    share = choices / max(1, sum(sizes))  # of the machines, on which a job may be
+    alike_ones = sum(map(len, alike(case)))
+    return 4 * choices + share * crowds + MOST_LISTED / 2 * alike_ones * len(case.jobs)
 
 
 class LinearModel:
@@ -35,10 +49,16 @@ class LinearModel:
     case : Case
     symmetric : bool
         Leave machines that are alike interchangeable; by default they are used in order.
+
+    Raises
+    ------
+    NotApplicableError
+        If it is too large to state.
     """
 
     def __init__(self, case: Case, *, symmetric: bool = False) -> None:
         self.case = case
+        check_size("integer program over machines and pieces", terms_of(case))
         self.problem = pulp.LpProblem("coreservation", pulp.LpMaximize)
         self.accepted = [self._binary(f"x{k}") for k in range(len(case.wishes))]
         self.on: list[dict[int, dict[int, pulp.LpVariable]]] = []
