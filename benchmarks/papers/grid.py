@@ -44,8 +44,9 @@ _LABELS = {
     "internal": "internal (GB)",
 }
 
-VARIANTS = ("corrected", "literal")
-"""As repaired, and as printed."""
+VARIANTS = {"corrected": "repaired", "literal": "as printed"}
+"""Variants of a policy, and what they are called beside the other papers."""
+REPAIRED = "corrected"
 FIGURES = ("7", "8", "9", "10", "11", "12", "13")
 _PHASES = dict(zip((("7", "8"), ("9", "10"), ("11", "12")), PHASES, strict=True))
 """What is varied in figures, two by two: deadlines and response, then traffic."""
@@ -80,13 +81,13 @@ def ends(parameter: str) -> dict[str, float]:
 def bounded(scale: Scale, proofs: int, figures: Iterable[str] = FIGURES) -> list[Case]:
     """Return the cases that bounds are drawn for."""
     found = [
-        scale.case(VARIANTS[0], **{parameter: value})
+        scale.case(REPAIRED, **{parameter: value})
         for pair, parameter in _PHASES.items()
         if pair[0] in figures
         for value in ends(parameter).values()
     ]
     if "13" in figures:
-        found += flat_cases(scale, VARIANTS[0])
+        found += flat_cases(scale, REPAIRED)
     cases = dict.fromkeys(common(case) for case in found)
     return [replace(case, seed=seed) for case in cases for seed in range(proofs)]
 
@@ -128,7 +129,7 @@ def draw(
                 continue
             panels = [
                 (
-                    f"{_LABELS[measure]}, {name}",
+                    f"{_LABELS[measure]}, {VARIANTS.get(name, name)}",
                     (
                         *_drawn(
                             _curve(
@@ -167,7 +168,7 @@ def draw(
         halves = {"one LAN": found[:half], f"{scale.lans} LANs": found[half:]}
         panels += [
             (
-                f"{_LABELS[measure]}, {name}",
+                f"{_LABELS[measure]}, {VARIANTS.get(name, name)}",
                 (
                     *_drawn(
                         _curve(results, measure, label, some) for label, some in halves.items()
@@ -279,7 +280,7 @@ def main() -> int:
     if REFERENCE in settings:
         looked = bounded(scale, proofs, figures)
         bounds = Bounds(spread(bound, looked, wanted.processes) if looked else ())
-        draw(results, bounds, VARIANTS, wanted.out, figures)
+        draw(results, bounds, tuple(VARIANTS), wanted.out, figures)
     for line in _table(results, elsewhere, figures):
         print(line)
     credibility()
@@ -293,13 +294,8 @@ def _scaled(scale: Scale, setting: Setting) -> Scale:
 
 
 def _table(results: Results, others: Sequence[Results], figures: Iterable[str]) -> Iterator[str]:
-    heads = (
-        "figure",
-        "claim",
-        *VARIANTS,
-        "left open",
-        *(f"{name}: otherwise" for name in VARIANTS),
-    )
+    names = VARIANTS.values()
+    heads = ("figure", "claim", *names, "left open", *(f"{name}: otherwise" for name in names))
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
     for claim in CLAIMS:
