@@ -139,11 +139,27 @@ class _Work(threading.Thread, Generic[AnswerT]):
             with self._lock:
                 frame = sys._current_frames().get(self.ident or 0)
                 if not self._is_done and not is_importing(frame):
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                        ctypes.c_ulong(self.ident or 0), ctypes.py_object(_GivenUp)
-                    )
+                    _raise_in(self.ident or 0)
             self.join(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+
+def _raise_in(thread: int) -> None:
+    """Let `_GivenUp` be raised in another thread as soon as that is in Python.
+
+    Until it is, all threads are asked to look for what is to be raised in them. Under a debugger
+    or a measurement of coverage they do nothing else: Python 3.11 looks again before each function
+    that is traced, for as long as the other thread is inside compiled code. Raising something in
+    this thread ends that; the other one is asked again when it comes back to Python.
+    """
+    given_up = ctypes.py_object(_GivenUp)
+    try:
+        for one in (thread, threading.get_ident()):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(one), given_up)
+        for _ in range(_STEPS):
+            pass
+    except _GivenUp:
+        pass
 
 
 def is_importing(frame: FrameType | None) -> bool:

@@ -96,6 +96,30 @@ def test_a_call_that_cannot_be_broken_off_is_not_waited_for() -> None:
     assert not still_working()
 
 
+TRACED = """
+import sys, threading
+from dlopt.deadlines import still_working, within
+
+threading.settrace(lambda *_: None)
+sys.settrace(lambda *_: None)
+gate = threading.Lock()
+gate.acquire()
+try:
+    within(0.05, gate.acquire)
+except TimeoutError as error:
+    print(error)
+gate.release()
+while still_working():
+    pass
+"""
+
+
+def test_a_debugger_does_not_stand_still_while_a_call_cannot_be_broken_off() -> None:
+    line = [sys.executable, "-c", TRACED]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert (done.stdout, done.stderr) == ("no answer within 0.05 s\n", "")
+
+
 def test_many_that_end_as_they_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """None of them is ended twice, or in Python's own code, which would be told."""
     told: list[object] = []
