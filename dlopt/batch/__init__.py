@@ -5,7 +5,7 @@ from __future__ import annotations
 from dlopt.batch.baselines import write_baselines
 from dlopt.batch.cells import Cell
 from dlopt.batch.journal import read_rows
-from dlopt.batch.pages import write_report
+from dlopt.batch.pages import Report, write_report
 from dlopt.batch.plans import Item, Plan, instance_files, plan_cells, read_item
 from dlopt.batch.rows import Key, Row, Trouble
 from dlopt.batch.running import Summary, run_batch
@@ -15,6 +15,7 @@ __all__ = [
     "Item",
     "Key",
     "Plan",
+    "Report",
     "Row",
     "Summary",
     "Trouble",

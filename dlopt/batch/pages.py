@@ -8,10 +8,11 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from dlopt import registry
+from dlopt.batch.drawings import drawing
 from dlopt.batch.figures import profile_svg
 from dlopt.batch.measures import (
     Judged,
@@ -48,7 +49,8 @@ def write_report(
     title: str = "Baselines",
     home: str | os.PathLike[str] = ".",
     pictures: Pictures = "link",
-) -> list[Judged]:
+    picture_folder: str | os.PathLike[str] | None = None,
+) -> Report:
     """Write what rows say together as one HTML page.
 
     Parameters
@@ -60,12 +62,16 @@ def write_report(
     home : path-like, default "."
         The folder that the rows' pictures are relative to.
     pictures : {"link", "inline", "none"}
-        Link to the drawings of the plans, or put them into the page.
+        Link to the drawings of the plans, or put them into the page. Only drawings from `home`
+        and `picture_folder` get into it.
+    picture_folder : path-like, optional
+        The folder of the drawings, if they are not below `home`.
 
     Returns
     -------
-    list of Judged
-        The rows whose values are better than what another proves possible: bugs.
+    Report
+        The rows whose values are better than what another proves possible: bugs; and the drawings
+        that were left out, with the reason.
 
     Raises
     ------
@@ -83,7 +89,8 @@ def write_report(
         raise NotApplicableError("there is no row to report")
     judged = sorted(judge(rows), key=lambda j: (j.row.instance, rank(j.row.key)))
     target = Path(path)
-    gallery = _Gallery(Path(home), target.resolve().parent, pictures)
+    folders = [Path(os.path.abspath(one)) for one in (home, picture_folder) if one is not None]
+    gallery = _Gallery(folders, target.resolve().parent, pictures)
     groups: dict[tuple[str, str], list[Judged]] = {}
     stems = registry.stems()
     for j in sorted(judged, key=lambda j: stems.index(j.row.key.problem)):
@@ -102,28 +109,45 @@ def write_report(
     ]
     with replacing(target) as file:
         file.write("\n".join(part for part in parts if part).encode())
-    return wrong
+    return Report(wrong, gallery.left_out)
+
+
+class Report(NamedTuple):
+    """What is to be known of a page that was written.
+
+    Parameters
+    ----------
+    contradictions : list of Judged
+        Rows whose values are better than what another proves possible.
+    left_out : list of (str, str)
+        Drawings that are not in the page, and why.
+    """
+
+    contradictions: list[Judged]
+    left_out: list[tuple[str, str]]
 
 
 class _Gallery:
     """Shows the drawings of plans, as links or as pictures."""
 
-    def __init__(self, home: Path, page: Path, pictures: Pictures) -> None:
-        self._home, self._page, self._pictures = home.resolve(), page, pictures
+    def __init__(self, folders: Sequence[Path], page: Path, pictures: Pictures) -> None:
+        self._folders, self._page, self._pictures = folders, page, pictures
+        self.left_out: list[tuple[str, str]] = []
 
     def of(self, row: Row) -> str:
         """Return a drawing as HTML, or nothing if there is none."""
         if row.picture is None or self._pictures == "none":
             return ""
-        file = self._home / row.picture
         label = escape(row.key.method)
         if self._pictures == "link":
+            file = self._folders[0].resolve() / row.picture
             where = quote(Path(os.path.relpath(file, self._page)).as_posix())
             return f'<a class="one" href="{where}">{label}</a>'
         try:
-            data = base64.b64encode(file.read_bytes()).decode()
-        except OSError:
-            return f"{label}: no file"
+            data = base64.b64encode(drawing(row.picture, self._folders)).decode()
+        except NotApplicableError as error:
+            self.left_out.append((row.picture, str(error)))
+            return f"{label}: {escape(str(error))}"
         source = f"data:image/svg+xml;base64,{data}"
         return f'<details><summary>{label}</summary><img alt="{label}" src="{source}"></details>'
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dlopt.batch.cells import Cell, Reply, load_module
+from dlopt.batch.drawings import name_of
 from dlopt.batch.executors import Crew, close_workers, crew_of, processors, solve_apart
 from dlopt.batch.journal import Journal
 from dlopt.batch.plans import Plan
@@ -238,13 +239,8 @@ def _with_picture(reply: Reply, folder: Path | None, home: Path) -> Row:
     """Write the drawing, if there is one, and return the row that names it."""
     if folder is None or reply.picture is None:
         return reply.row
-    key = reply.row.key
-    words = [key.hash[:12], key.method.replace(":", "-"), key.objective, str(key.seed)]
-    words += [f"{name}-{value}" for name, value in key.options]
-    limit = key.limits.time_s
-    words += [] if limit is None else [f"{limit:g}s"]
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / ("_".join(words).replace("/", "-") + ".svg")
+    file = folder / name_of(reply.row.key)
     with replacing(file) as target:
         target.write(reply.picture)
     return replace(reply.row, picture=Path(os.path.relpath(file, home)).as_posix())

@@ -30,6 +30,7 @@ from dlopt.result import Limits, Status
 
 if TYPE_CHECKING:
     from dlopt.batch import Item, Plan, Row, Summary
+    from dlopt.batch.measures import Judged
     from dlopt.batch.rows import Numbers
     from dlopt.batch.running import Progress
 
@@ -174,6 +175,14 @@ def report(
         str,
         typer.Option("--pictures", metavar="P", help="link to them, inline, or none."),
     ] = "link",
+    picture_folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture-folder",
+            metavar="FOLDER",
+            help="Where they are, if not beside the rows; inline takes none from elsewhere.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a page of gaps, profiles and times of what `dlopt batch` has solved."""
@@ -187,26 +196,34 @@ def report(
     rows = read_rows(file)
     if not rows:
         raise NotApplicableError(f"{file}: there is no row to report")
-    wrong = []
+    contradictions: list[Judged] = []
+    left_out: list[tuple[str, str]] = []
     if suffix == ".csv":
         write_baselines(rows, write_to)
     else:
-        wrong = write_report(
+        contradictions, left_out = write_report(
             rows,
             write_to,
             title=file.stem if title is None else title,
             home=file.parent,
             pictures=pictures,  # type: ignore[arg-type]
+            picture_folder=picture_folder,
         )
-    for judged in wrong:
+    if left_out:
+        name, reason = left_out[0]
+        more = f", and {len(left_out) - 1} more" if len(left_out) > 1 else ""
+        err.print(printable(f"left out: {name}: {reason}{more}"), markup=False)
+    for judged in contradictions:
         row = judged.row
         text = f"{row.key.method} on {row.instance} is better than the proven {judged.proven}"
         err.print(printable(f"{text}: one of them is wrong"), markup=False)
     if as_json:
-        print_json({"report": str(write_to), "rows": len(rows), "contradictions": len(wrong)})
+        print_json(
+            {"report": str(write_to), "rows": len(rows), "contradictions": len(contradictions)}
+        )
     else:
         out.print(f"{write_to}: {len(rows)} rows", markup=False, soft_wrap=True)
-    raise typer.Exit(Exit.FOUND if wrong else Exit.DONE)
+    raise typer.Exit(Exit.FOUND if contradictions else Exit.DONE)
 
 
 def _numbers(exact_numbers: bool, float_numbers: bool) -> Numbers:

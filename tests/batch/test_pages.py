@@ -103,11 +103,11 @@ def test_texts_stay_texts(tmp_path: Path) -> None:
 
 def test_what_is_wrong_stands_first(tmp_path: Path) -> None:
     better = row("opr", Status.FEASIBLE, 3)
-    wrong = write_report([EXACT, better], tmp_path / "report.html")
+    wrong, _ = write_report([EXACT, better], tmp_path / "report.html")
     assert [judged.row for judged in wrong] == [better]
     told = Page((tmp_path / "report.html").read_text()).text
     assert "opr on one (iit, completion): 3 is better than the proven optimum 4" in told
-    assert write_report([EXACT, OPR], tmp_path / "report.html") == []
+    assert write_report([EXACT, OPR], tmp_path / "report.html") == ([], [])
 
 
 def test_troubles_are_told(tmp_path: Path) -> None:

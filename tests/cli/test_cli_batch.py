@@ -112,6 +112,18 @@ def test_pictures(dlopt: Command, three: Path, tmp_path: Path) -> None:
     assert "data:image/svg+xml;base64," in (tmp_path / "r.html").read_text()
 
 
+def test_pictures_from_elsewhere_are_left_out(dlopt: Command, three: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "rows").mkdir()
+    dlopt("batch", three, "--methods", "opr,epr", "-o", "rows/r.jsonl", "--pictures", "drawn")
+    done = dlopt("report", "rows/r.jsonl", "-o", "r.html", "--pictures", "inline")
+    assert "left out: ../drawn/" in done.err and done.err.endswith("of the run, and 1 more\n")
+    assert "base64" not in (tmp_path / "r.html").read_text()
+    words = ["--pictures", "inline", "--picture-folder", "drawn"]
+    done = dlopt("report", "rows/r.jsonl", "-o", "r.html", *words)
+    assert done.err == "" and (tmp_path / "r.html").read_text().count("base64") == 2
+
+
 def test_equal_instances_and_what_is_left_out(dlopt: Command, tmp_path: Path) -> None:
     for name in ("a", "b"):
         file_of(tmp_path / f"{name}.json", THREE | {"name": name})
