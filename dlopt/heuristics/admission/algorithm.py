@@ -120,6 +120,11 @@ class Algorithm:
         return cls(order, partition, assignment, channel=channel)  # type: ignore[arg-type]
 
     @property
+    def literal(self) -> bool:
+        """Whether it is what is printed."""
+        return not self.channel
+
+    @property
     def name(self) -> str:
         """The name that `parse` reads."""
         choices = (self.order, self.partition, self.assignment)

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.deadlines import Decider
 from dlopt.heuristics.admission.fast.core import FastCore
 from dlopt.heuristics.admission.fast.hybrid import HybridCore
 from dlopt.heuristics.admission.fast.naming import NAMES, Fast, Hybrid
@@ -33,6 +34,9 @@ class Core(Protocol):
 
     def offer(self, new: Waiting) -> Refused | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+
+    def decider(self, now: Any) -> Decider:
+        """Return what decides at an instant: the queue itself, or one side of it."""
 
     def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
         """Take in tasks that were promised before, into an empty queue."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm import Algorithm
-from dlopt.heuristics.admission.nodes import Miss, Nodes, Placement
+from dlopt.heuristics.admission.nodes import Miss, Nodes, Placement, changes
 from dlopt.heuristics.iit.estimates import Estimate, estimate
 from dlopt.problems.cluster import Cluster
 
@@ -46,6 +47,13 @@ class Estimated:
             if ready[n - 1] >= deadline:
                 break
         return Miss(late, "time")
+
+    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
+        """Yield the deadlines from `low` on at which `place` changes its answer, ascending."""
+        nodes.clip(floor)
+        ready = nodes.ready()
+        views = (estimate(self.cluster, ready, load, n) for n in range(1, len(ready) + 1))
+        yield from changes([view.promise for view in views if view is not None], low)
 
     def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
         """Return what each node gets, in the order of transmission."""

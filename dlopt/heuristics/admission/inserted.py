@@ -13,6 +13,7 @@ meets groups, whatever the number of nodes.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm import Algorithm
@@ -59,6 +60,22 @@ class Inserted:
         sent = end - self.costs.theta_cp - self.costs.chi * last / self._unit
         count = sum(count for _, count, _ in groups)
         return Placement(count, floor, nodes.times[0], sent, end)
+
+    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
+        """Yield the deadlines from `low` on at which `place` changes its answer, ascending.
+
+        These are the least completions on fewer and fewer nodes, the first of them `low` if some
+        nodes end by then.
+        """
+        nodes.clip(floor)
+        ready = nodes.ready()
+        end = max(low, closed_form.minimum_completion(self.cluster, ready, load)[0])
+        yield end
+        if self._all:
+            return
+        groups, *_ = self._fewest(nodes, load * self._unit, end - self._overhead)
+        for n in range(sum(count for _, count, _ in groups) - 1, 0, -1):
+            yield closed_form.minimum_completion(self.cluster, ready, load, n)[0]
 
     def _fewest(
         self, nodes: Nodes, work: Any, until: Any

@@ -35,6 +35,17 @@ class Miss(NamedTuple):
     of: Literal["time", "load"]
 
 
+def changes(ends: Iterable[Any], low: Any) -> list[Any]:
+    """Return from `low` on, ascending, at which deadlines more of some ends are in time.
+
+    Examples
+    --------
+    >>> changes([7, 3, 4, 7], low=4)
+    [4, 7]
+    """
+    return sorted({max(low, end) for end in ends})
+
+
 class Nodes:
     """How many nodes become ready when, and when the channel is free again.
 

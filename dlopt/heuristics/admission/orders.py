@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from dlopt.heuristics.admission.nodes import Miss, Nodes, Placement
@@ -29,6 +29,12 @@ class Placer(Protocol):
 
     def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
         """Return what each node gets, in the order of transmission."""
+
+    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
+        """Yield the deadlines from `low` on at which `place` changes its answer, ascending.
+
+        The first one is the earliest from `low` on that the task can meet there.
+        """
 
 
 class Planned(NamedTuple):

@@ -9,13 +9,16 @@ tasks stand in one heap for each number of nodes that they need.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, TypeAlias
 
 from dlopt.heuristics.admission.nodes import Nodes
 from dlopt.heuristics.admission.orders import Planned, Refused, Waiting, too_late
 from dlopt.heuristics.admission.together import Together
+
+Looked: TypeAlias = Callable[[Waiting, Any, int | None], None]
+"""What is told of a look at a task: the task, the instant, how many nodes it needs then."""
 
 _EARLY = 1e-9
 """In floats a task is looked at again this much of its deadline before its instant is over: far
@@ -23,12 +26,17 @@ more than rounding can move it, and to look too early changes nothing."""
 
 
 def overtaking(
-    placer: Together, nodes: Nodes, tasks: Sequence[Waiting], now: Any, channel: bool
+    placer: Together,
+    nodes: Nodes,
+    tasks: Sequence[Waiting],
+    now: Any,
+    channel: bool,
+    looked: Looked | None = None,
 ) -> list[Planned] | Refused:
     """Plan as MCDF does: at each instant order anew, and start what finds nodes; `nodes` changes.
 
     As printed (`channel` false), several tasks may start at one instant; else the next one waits
-    for the channel, and the order is made anew then.
+    for the channel, and the order is made anew then. `looked` is told of every look at a task.
 
     Notes
     -----
@@ -37,7 +45,7 @@ def overtaking(
 
     Source: Lin et al. 2005, section 5.
     """
-    ranking = Ranking(placer, tasks)
+    ranking = Ranking(placer, tasks, looked)
     plan: list[Planned] = []
     instant = now
     while len(plan) < len(tasks):
@@ -70,10 +78,15 @@ class Ranking:
     ----------
     placer : Together
     tasks : sequence of Waiting
+    looked : callable, optional
+        Called with a task, the instant, and how many nodes it needs then.
     """
 
-    def __init__(self, placer: Together, tasks: Sequence[Waiting]) -> None:
+    def __init__(
+        self, placer: Together, tasks: Sequence[Waiting], looked: Looked | None = None
+    ) -> None:
         self._placer = placer
+        self._looked = looked
         self._tasks = tasks
         self._fewest = [0] * len(tasks)
         """Nodes that each task needs, 0 before it was looked at and after it was taken out."""
@@ -99,6 +112,8 @@ class Ranking:
         for place in places:
             task = self._tasks[place]
             n = self._placer.fewest(task.load, task.deadline - instant)
+            if self._looked is not None:
+                self._looked(task, instant, n)
             if n is None:
                 return Refused(task, too_late(self._placer, task, instant))
             until = task.deadline - self._placer.work(task.load).time(n)

@@ -7,13 +7,14 @@ it; the simulator uses it as it is.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, pairwise
+from typing import Any, cast
 
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission import timeline
 from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.deadlines import Place, at_places, ranks, while_overtaking
 from dlopt.heuristics.admission.estimated import Estimated
 from dlopt.heuristics.admission.inserted import Inserted
 from dlopt.heuristics.admission.nodes import Nodes
@@ -145,6 +146,38 @@ class Queue:
         The tasks before the first that changes its place in the order keep their places: what was
         planned for them at an earlier instant is what would be planned now.
         """
+        found = self._replanned(new)
+        if isinstance(found, Refused):
+            return found
+        at, plan, marks = found
+        begun = self._begun(new.arrival)
+        self.waiting[at:] = plan
+        self._marks = [mark for mark in self._marks if mark[0] < at + self._gone] + marks
+        self._commit(begun)
+        return None
+
+    def decider(self, now: Any) -> Queue:
+        """Return the queue itself, which is what decides."""
+        return self
+
+    def refusal(self, new: Waiting) -> Refused | None:
+        """Return which task would miss if one that arrives now were accepted; nothing changes."""
+        found = self._replanned(new)
+        return found if isinstance(found, Refused) else None
+
+    def deadlines(self, new: Waiting) -> Iterator[Any]:
+        """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
+        if self.algorithm.order != "mcdf":
+            return at_places(self.placer, self._places(new), new.load)
+        begun, channel = self._begun(new.arrival), self.algorithm.channel
+        rest = [planned.task for planned in self.waiting[begun:]]
+        nodes = self._nodes_before(begun)
+        return while_overtaking(cast(Together, self.placer), nodes, new, rest, channel)
+
+    def _replanned(
+        self, new: Waiting
+    ) -> tuple[int, list[Planned], list[tuple[int, Any]]] | Refused:
+        """Plan with a new task: return how many tasks keep their places, the others, and marks."""
         begun = at = self._begun(new.arrival)
         if not self._whole and not self._derived:
             at = max(begun, bisect_right(self.waiting, new.key, key=_key))
@@ -158,12 +191,7 @@ class Queue:
             behind, at = ordered[same:], begun + same
         marks: list[tuple[int, Any]] = []
         plan = self._planned(self._before(at), behind, new.arrival, at + self._gone, marks)
-        if isinstance(plan, Refused):
-            return plan
-        self.waiting[at:] = plan
-        self._marks = [mark for mark in self._marks if mark[0] < at + self._gone] + marks
-        self._commit(begun)
-        return None
+        return plan if isinstance(plan, Refused) else (at, plan, marks)
 
     def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
         """Plan tasks that were promised before, into an empty queue."""
@@ -199,6 +227,42 @@ class Queue:
                 break
             same += 1
         return same
+
+    def _places(self, new: Waiting) -> Iterator[Place]:
+        """Yield the places that a new task may have in the order, by its deadline."""
+        now, channel = new.arrival, self.algorithm.channel
+        begun, size = self._begun(now), len(self.waiting)
+
+        def place(nodes: Nodes, low: Any, high: Any | None) -> Place:
+            return Place(nodes, max(now, nodes.channel) if channel else now, max(low, now), high)
+
+        if self.algorithm.order == "fifo":
+            yield place(self._nodes_before(size), now, None)
+        elif not self._derived:
+            dates = [planned.task.deadline for planned in self.waiting[begun:]]
+            for before, (low, high) in enumerate(pairwise((now, *dates, None))):
+                if high is None or high > now:
+                    yield place(self._nodes_before(begun + before), low, high)
+        else:
+            yield from self._derived_places(new, begun, place)
+
+    def _derived_places(
+        self, new: Waiting, begun: int, place: Callable[[Nodes, Any, Any | None], Place]
+    ) -> Iterator[Place]:
+        """Yield the places that a new task may have under MWF."""
+        placer = cast(Together, self.placer)
+        tasks = by_derivative(placer, [one.task for one in self.waiting[begun:]], new.arrival)
+        assert not isinstance(tasks, Refused)  # each is planned
+        for before, low, high in ranks(placer, new, tasks):
+            nodes = self._nodes_before(begun)
+            plan = in_order(placer, nodes, tasks[:before], new.arrival, self.algorithm.channel)
+            if not isinstance(plan, Refused):
+                yield place(nodes, low, high)
+
+    def _nodes_before(self, at: int) -> Nodes:
+        """Return the nodes as the first `at` tasks leave them, however the queue plans."""
+        nodes = self._before(at)
+        return nodes if isinstance(nodes, Nodes) else Nodes(nodes.times, nodes.channel)
 
     def _before(self, at: int) -> Any:
         """Return the nodes as the first `at` tasks of the queue leave them."""

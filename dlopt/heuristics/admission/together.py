@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm import Algorithm
-from dlopt.heuristics.admission.nodes import Miss, Nodes, Placement
+from dlopt.heuristics.admission.nodes import Miss, Nodes, Placement, changes
 from dlopt.heuristics.admission.powers import Durations
 
 _KEPT = 100_000
@@ -110,6 +110,19 @@ class Together:
     def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
         """Return what each node gets, in the order of transmission."""
         return self.rule.loads(load, placement.nodes)
+
+    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
+        """Yield the deadlines from `low` on at which `place` changes its answer, ascending."""
+        nodes.clip(floor)
+        most, time = self.work(load).most, self.work(load).time
+        if self._all:
+            yield max(low, nodes.nth(most) + time(most))
+            return
+        ends, seen = [], 0
+        for start, count in zip(nodes.times, nodes.counts, strict=True):
+            first, seen = seen + 1, min(seen + count, most)
+            ends += [start + time(n) for n in range(first, seen + 1)]
+        yield from changes(ends, low)
 
     def fewest(self, load: Any, slack: Any) -> int | None:
         """Return the fewest nodes that do a load in time if all are ready, or None if too late."""

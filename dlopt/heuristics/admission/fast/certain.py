@@ -114,6 +114,29 @@ class Outlook:
             time -= self._tails[first] - self._tails[last]
         return time / self.unit
 
+    def instant(self, load: Any) -> Any:
+        """Return by when the cluster is certain to do a load, which must not be 0.
+
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> from dlopt.heuristics.admission.fast.dispatcher import Line
+        >>> costs = (Fraction(1), Fraction(1), Fraction(0), Fraction(0))
+        >>> outlook = Outlook(*costs[:2], nodes=2)
+        >>> outlook.look(Dispatcher(costs, [0, 1], 0, 0, Line()))
+        >>> [str(outlook.instant(load)) for load in (Fraction(1, 2), Fraction(5, 4), 2)]
+        ['1', '2', '3']
+        """
+        first, size = self._first, len(self._times)
+        found = None
+        for last in range(max(first, 1), size + 1):
+            time = load * self.unit + self._base * self._sums[first]
+            time += self._tails[first] - self._tails[last]
+            found = time / self._sums[last]
+            if last < size and found <= self._times[last]:
+                break
+        return found
+
     @property
     def debt(self) -> Any:
         """By how much `Psi` beyond the last ``m_k`` is less than ``slope d``."""

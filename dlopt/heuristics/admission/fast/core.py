@@ -68,14 +68,27 @@ class FastCore:
 
     def offer(self, new: Waiting) -> Refused | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
-        now, events = new.arrival, self.algorithm.events
-        first = events == "dispatch-first" and now > self._batch
-        self._run(now, inclusive=first or events == "one-by-one")
+        now = new.arrival
+        self._run_to_arrival(now)
         refused = self.controller.offer(new, self.cluster)
         if refused is None:
             self._batch = now
             self._commit()
         return refused
+
+    def decider(self, now: Any) -> FastCore:
+        """Return the queue itself, which is what decides."""
+        return self
+
+    def refusal(self, new: Waiting) -> Refused | None:
+        """Return which task would miss if one that arrives now were accepted; nothing changes."""
+        self._run_to_arrival(new.arrival)
+        return self.controller.refusal(new, self.cluster)
+
+    def deadlines(self, new: Waiting) -> Iterator[Any]:
+        """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
+        self._run_to_arrival(new.arrival)
+        return self.controller.deadlines(new, self.cluster)
 
     def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
         """Take in tasks that were promised before, into an empty queue."""
@@ -128,6 +141,12 @@ class FastCore:
         sent = self.cluster.sent.copy()
         self._roll_back()
         return sent
+
+    def _run_to_arrival(self, now: Any) -> None:
+        """Send what is to be sent before a task that arrives now is decided on."""
+        events = self.algorithm.events
+        first = events == "dispatch-first" and now > self._batch
+        self._run(now, inclusive=first or events == "one-by-one")
 
     def _run(self, until: Any, *, inclusive: bool = False) -> None:
         """Send what is to be sent until an instant, and not what was only sent on trial."""

@@ -74,19 +74,22 @@ class HybridCore:
     def offer(self, new: Waiting) -> Refused | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
         now = new.arrival
-        fast = self._core.count(now) >= self.algorithm.threshold
-        if fast == self.fast:
-            return self._core.offer(new)
-        state = self._core.state(now)
-        other = self._made(fast, state.ready, state.channel, now)
-        if other.restore(state.tasks, now) is not None:
-            return self._core.offer(new)
-        refused = other.offer(new)
-        if refused is None:
+        decider = self.decider(now)
+        refused = decider.offer(new)
+        if refused is None and decider is not self._core:
             self._chunks += self._core.chunks(now)
             self._served = self._all_served(now)
-            self._core = other
+            self._core = decider
         return refused
+
+    def decider(self, now: Any) -> Queue | FastCore:
+        """Return which side decides at an instant: a new one, to be asked, where they switch."""
+        fast = self._core.count(now) >= self.algorithm.threshold
+        if fast == self.fast:
+            return self._core
+        state = self._core.state(now)
+        other = self._made(fast, state.ready, state.channel, now)
+        return self._core if other.restore(state.tasks, now) is not None else other
 
     def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
         """Take in tasks that were promised before, into an empty queue."""

@@ -21,6 +21,8 @@ execution time; Algorithm 8 runs over the N nodes, not over the head and all of 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dlopt.heuristics.admission.fast.certain import Outlook
@@ -99,6 +101,44 @@ class AsPrinted(Line):
 
     def offer(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
         """Admit a task that arrives now, or return which one would miss."""
+        found = self._looked_at(new, cluster)
+        if isinstance(found, Refused):
+            return found
+        at, entry = found
+        for later in self.entries[at:]:
+            later.slack -= entry.time
+            later.completion += entry.time
+        self.entries.insert(at, entry)
+        least = None
+        for one in reversed(self.entries):
+            least = one.slack if least is None else min(one.slack, least)
+            one.least_slack = least
+        return None
+
+    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
+        """Return which task would miss if one that arrives now were admitted; nothing changes."""
+        found = self._looked_at(new, cluster)
+        return found if isinstance(found, Refused) else None
+
+    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
+        """Yield the earliest deadline in each place of the order.
+
+        Line 2 admits no task that is due when it is sent: the next deadline is taken for a
+        billionth of the time from its arrival later.
+        """
+        now, time = new.arrival, self.outlook.execution_time(new.load)
+        sent = cluster.head + new.load * cluster.tau
+        next_ = sent + (sent - now) / 10**9
+        dates = [entry.task.deadline for entry in self.entries]
+        for at, (low, high) in enumerate(pairwise((now, *dates, None))):
+            due = max(low, self._start(new, at, cluster) + time)
+            if due <= sent:
+                due = next_
+            if high is None or due < high:
+                yield due
+
+    def _looked_at(self, new: Waiting, cluster: Dispatcher) -> tuple[int, Estimate] | Refused:
+        """Return the place of a task and what is believed of it, or which task would miss."""
         late = cluster.head + new.load * cluster.tau - new.deadline
         if late >= 0:
             return Refused(new, Miss(late, "time"))
@@ -109,24 +149,10 @@ class AsPrinted(Line):
             least = behind[0].least_slack
             task = next(entry.task for entry in behind if entry.slack == least)
             return Refused(task, Miss(time - least, "time"))
-        before = self.entries[at - 1] if at else self._forerunner(new, cluster)
-        start = new.arrival
-        if before is not None:
-            start = before.completion
-            if not self.entries or (self.always and not at):
-                start += self._idle_time(new.arrival, cluster)
-            start = max(start, new.arrival)
+        start = self._start(new, at, cluster)
         if new.deadline - start < time:
             return Refused(new, Miss(start + time - new.deadline, "time"))
-        for entry in behind:
-            entry.slack -= time
-            entry.completion += time
-        self.entries.insert(at, Estimate(new, new.load, time, start))
-        least = None
-        for entry in reversed(self.entries):
-            least = entry.slack if least is None else min(entry.slack, least)
-            entry.least_slack = least
-        return None
+        return at, Estimate(new, new.load, time, start)
 
     def take(self, entry: Entry, left: Any, start: Any, end: Any) -> None:
         """Leave so much of the first task."""
@@ -136,6 +162,16 @@ class AsPrinted(Line):
         others = (one for one in running if one.end > start and one.task is not entry)
         running = (*others, _Running(entry, end, not left))
         self.memory = _Memory(entry, dispatched if left else entry, running)
+
+    def _start(self, new: Waiting, at: int, cluster: Dispatcher) -> Any:
+        """Return when a task in a place of the order is believed to start."""
+        before = self.entries[at - 1] if at else self._forerunner(new, cluster)
+        if before is None:
+            return new.arrival
+        start = before.completion
+        if not self.entries or (self.always and not at):
+            start += self._idle_time(new.arrival, cluster)
+        return max(start, new.arrival)
 
     def _forerunner(self, new: Waiting, cluster: Dispatcher) -> Estimate | None:
         """Return the predecessor of a task that comes first."""

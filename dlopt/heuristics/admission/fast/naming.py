@@ -95,6 +95,7 @@ class Hybrid:
     control: ClassVar[bool] = True
     order: ClassVar[str] = "edf"
     name: ClassVar[str] = "hybrid"
+    literal: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if type(self.threshold) is not int or self.threshold < 0:

@@ -10,9 +10,11 @@ test that keeps the dispatcher can admit more of a task that arrives, and keep i
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any, Protocol
 
+from dlopt.heuristics.admission.fast.affine import Affine, Trace
 from dlopt.heuristics.admission.fast.certain import Outlook
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Entry, Line, key
 from dlopt.heuristics.admission.nodes import Miss
@@ -32,6 +34,12 @@ class Controller(Protocol):
 
     def offer(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
         """Admit a task that arrives now, or return which one would miss."""
+
+    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
+        """Return which task would miss if one that arrives now were admitted; nothing changes."""
+
+    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
+        """Yield the deadlines of which the earliest that is admitted, if any, is one; ascending."""
 
     def first(self) -> Entry | None:
         """Return the task with the earliest deadline."""
@@ -59,6 +67,13 @@ class Plain(Line):
 
     def offer(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
         """Admit a task that arrives now, or return which one would miss."""
+        refused = self.refusal(new, cluster)
+        if refused is None:
+            self.insert(Entry(new, new.load))
+        return refused
+
+    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
+        """Return which task would miss if one that arrives now were admitted; nothing changes."""
         self.outlook.look(cluster)
         at = bisect_left(self.entries, new.key, key=key)
         work = sum((entry.rest for entry in self.entries[:at]), 0 * new.load) + new.load
@@ -68,9 +83,12 @@ class Plain(Line):
                 return refused
             work += entry.rest
             refused = self._held(entry.task, work)
-        if refused is None:
-            self.entries.insert(at, Entry(new, new.load))
         return refused
+
+    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
+        """Yield the earliest deadline."""
+        self.outlook.look(cluster)
+        yield earliest(self.outlook, self.clipped, new, self.entries)
 
     def _held(self, task: Waiting, work: Any) -> Refused | None:
         """Hold the work that is due by the deadline of a task against what is certain."""
@@ -145,13 +163,20 @@ class Logarithmic:
         entry = Entry(new, new.load)
         if self.store.admit(entry, line, debt):
             return None
-        refused = self._refused(new, debt)
+        refused = self.refusal(new, cluster)
         if refused is None:
             self.store.insert(entry, line)
         return refused
 
-    def _refused(self, new: Waiting, debt: Any) -> Refused | None:
+    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
+        """Yield the earliest deadline."""
+        self.outlook.look(cluster)
+        yield earliest(self.outlook, self.clipped, new, list(self))
+
+    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
         """Look at the tasks below the line of R1: return the first that would miss."""
+        self.outlook.look(cluster)
+        debt = self.outlook.debt
         before, _ = self.store.split(new.key)
         refused = self._held(new, before + new.load, debt)
         if refused is None:
@@ -188,14 +213,51 @@ class Replay(Line):
 
     def offer(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
         """Admit a task that arrives now, or return which one would miss."""
+        refused = self.refusal(new, cluster)
+        if refused is None:
+            self.insert(Entry(new, new.load))
+        return refused
+
+    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
+        """Return which task would miss if one that arrives now were admitted; nothing changes."""
         trial = Line()
         trial.entries = [Entry(entry.task, entry.rest) for entry in self.entries]
         trial.insert(Entry(new, new.load))
         run = Dispatcher((cluster.tau, cluster.chi), [], cluster.head, cluster.clock, trial)
         run.times, run.counts = cluster.times.copy(), cluster.counts.copy()
         run.run()
-        if run.lost:
-            task, load = run.lost[0]
-            return Refused(task, Miss(load, "load"))
-        self.insert(Entry(new, new.load))
-        return None
+        if not run.lost:
+            return None
+        task, load = run.lost[0]
+        return Refused(task, Miss(load, "load"))
+
+    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
+        """Yield the deadlines at which some comparison of the run changes, ascending.
+
+        All that the run computes of the deadline is a constant and a multiple of it.
+        """
+        due = cluster.base
+        while due is not None:
+            yield due
+            trace = Trace(due)
+            deadline = Affine(due, due * 0 + 1, trace)
+            self.refusal(new._replace(key=(deadline, new.key[1]), deadline=deadline), cluster)
+            due = trace.next
+
+
+def earliest(outlook: Outlook, clipped: bool, new: Waiting, entries: Sequence[Entry]) -> Any:
+    """Return the earliest deadline with which R1, or clipped R2, admits a task.
+
+    Later ones are admitted, too: what holds for a task that comes to stand before the new one held
+    behind it.
+    """
+
+    def instant(work: Any) -> Any:
+        return outlook.instant(work) if clipped else (work + outlook.debt) / outlook.slope
+
+    works = [0 * new.load, *accumulate(entry.rest for entry in entries)]
+    at = len(entries)
+    while at and instant(works[at] + new.load) <= entries[at - 1].task.deadline:
+        at -= 1
+    low = instant(works[at] + new.load)
+    return max(low, entries[at - 1].task.deadline) if at else low

@@ -1,0 +1,107 @@
+"""Numbers that know by how much they change with a deadline, and up to where nothing else does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Trace:
+    """The comparisons that numbers were part of, as far as they matter.
+
+    Parameters
+    ----------
+    at : Number
+        The deadline.
+
+    Attributes
+    ----------
+    next : Number or None
+        The least later deadline at which some comparison comes out differently.
+    """
+
+    __slots__ = ("at", "next")
+
+    def __init__(self, at: Any) -> None:
+        self.at = at
+        self.next: Any | None = None
+
+    def compare(self, difference: Any, slope: Any) -> None:
+        """Note that a number was held against 0."""
+        if difference < 0 < slope or slope < 0 < difference:
+            root = self.at - difference / slope
+            if root > self.at and (self.next is None or root < self.next):
+                self.next = root
+
+
+class Affine:
+    """A number ``value + slope (d - at)``, as far as a program needs it that compares and adds.
+
+    Comparisons come out as for a deadline `d` just behind `at`.
+
+    Parameters
+    ----------
+    value, slope : Number
+    trace : Trace
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> trace = Trace(Fraction(4))
+    >>> deadline = Affine(Fraction(4), Fraction(1), trace)
+    >>> (deadline - 1) / 2 < 3, trace.next
+    (True, Fraction(7, 1))
+    """
+
+    __slots__ = ("slope", "trace", "value")
+
+    def __init__(self, value: Any, slope: Any, trace: Trace) -> None:
+        self.value, self.slope, self.trace = value, slope, trace
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Any) -> Affine:
+        value, slope = _parts(other)
+        return Affine(self.value + value, self.slope + slope, self.trace)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Affine:
+        value, slope = _parts(other)
+        return Affine(self.value - value, self.slope - slope, self.trace)
+
+    def __rsub__(self, other: Any) -> Affine:
+        return Affine(other - self.value, -self.slope, self.trace)
+
+    def __mul__(self, factor: Any) -> Affine:
+        return Affine(self.value * factor, self.slope * factor, self.trace)
+
+    def __truediv__(self, divisor: Any) -> Affine:
+        return Affine(self.value / divisor, self.slope / divisor, self.trace)
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self._against(other) < 0)
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self._against(other) <= 0)
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self._against(other) > 0)
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self._against(other) >= 0)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._against(other) == 0)
+
+    def __bool__(self) -> bool:
+        return bool(self._against(0) != 0)
+
+    def _against(self, other: Any) -> Any:
+        value, slope = _parts(other)
+        difference = self.value - value
+        self.trace.compare(difference, self.slope - slope)
+        return difference or self.slope - slope
+
+
+def _parts(number: Any) -> tuple[Any, Any]:
+    return (number.value, number.slope) if isinstance(number, Affine) else (number, 0)
