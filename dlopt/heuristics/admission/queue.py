@@ -241,8 +241,7 @@ class Queue:
         elif not self._derived:
             dates = [planned.task.deadline for planned in self.waiting[begun:]]
             for before, (low, high) in enumerate(pairwise((now, *dates, None))):
-                if high is None or high > now:
-                    yield place(self._nodes_before(begun + before), low, high)
+                yield place(self._nodes_before(begun + before), low, high)
         else:
             yield from self._derived_places(new, begun, place)
 

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.cores import parse
+from dlopt.heuristics.admission.cores import core_of, parse
+from dlopt.heuristics.admission.deadlines import earliest
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
+from dlopt.heuristics.admission.orders import Waiting
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from tests.examples import share
@@ -118,6 +120,72 @@ def test_a_later_deadline_need_not_be_accepted():
     found = head.earliest_deadline(task)
     assert found == Fraction(8, 3)
     assert [with_deadline(head, task, d) for d in (found, 4, 5)] == [True, False, True]
+
+
+def queue(name, nodes, *tasks):
+    """Return a queue on idle nodes with tasks (load, deadline) that come at 0."""
+    zero, one = Fraction(0), Fraction(1)
+    made = core_of(parse(name), (one, one, zero, zero), [zero] * nodes, zero, zero)
+    for number, (load, due) in enumerate(tasks):
+        assert made.offer(Waiting((due, number), f"t{number}", zero, Fraction(load), due)) is None
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "deadlines"),
+    [
+        # Before the first (due at 4) on two nodes or one; behind it when it ends, at 2 on one node.
+        ("edf-opr-mn", ["8/3", "14/3", "5"]),
+        ("edf-iit-2", ["8/3", "4", "5"]),
+        ("fast-edf-iit-r0", ["8/3", "4"]),
+        # With two nodes it goes behind, with one before.
+        ("mwf-opr-mn", ["8/3", "4"]),
+        ("mcdf", ["8/3", "4"]),
+    ],
+)
+def test_the_deadlines_that_are_tried(name, deadlines):
+    new = Waiting((0, 1), "new", Fraction(0), Fraction(2), Fraction(0))
+    made = queue(name, 2, (1, 4))
+    assert [str(due) for due in made.deadlines(new)] == deadlines
+
+
+def test_no_deadline_between_two_tasks_that_leave_no_time():
+    """A task that would end at the deadline of the next one goes behind that."""
+    new = Waiting((0, 2), "new", Fraction(0), Fraction(2), Fraction(0))
+    made = queue("fast-edf-iit-r0", 1, (1, 2), (1, 5))
+    assert [str(due) for due in made.deadlines(new)] == ["8"]
+
+
+@pytest.mark.parametrize("name", ["fast-edf-iit", "fast-edf-iit-r1"])
+def test_the_sums_of_r1_and_r2_one_by_one(name):
+    """Two idle nodes are certain to do 3 d / 4: 2 by 8/3, and 3, with a, by 4."""
+    head = Admission(Cluster(2, tau=1, chi=1), name, plain=True)
+    assert head.submit(Task("a", 0, 1, 4)).accepted
+    assert head.earliest_deadline(Task("b", 0, 2, 1)) == Fraction(8, 3)
+
+
+def test_mwf_refuses_all_when_its_order_of_today_breaks_promises():
+    """At 3 the two tasks need other numbers of nodes than at 0, and change their order."""
+    cluster, ready = Cluster(5, tau=3, chi=5), [11, 2, 9, 4, 12]
+    head = Admission(cluster, "mwf-opr-mn", ready_times=ready)
+    assert all(head.submit(Task(f"due {due}", 0, 3, due)).accepted for due in (25, 19))
+    assert head.earliest_deadline(Task("new", 3, 1, 40)) is None
+    assert not head.submit(Task("new", 3, 1, 1000)).accepted
+
+
+def test_a_float_that_is_rounded_down_is_moved_up():
+    """0.2 + (0.9 - 0.2) is less than 0.9."""
+    arrival, due = 0.2, 0.9
+
+    class Late:
+        def deadlines(self, new):
+            yield due
+
+        def refusal(self, new):
+            return None
+
+    found = earliest(Late(), Waiting((0, 0), "a", arrival, 1.0, 0.0))
+    assert arrival + found >= due
 
 
 def test_mwf_may_refuse_every_deadline():

@@ -237,12 +237,12 @@ class Replay(Line):
         All that the run computes of the deadline is a constant and a multiple of it.
         """
         due = cluster.base
-        while due is not None:
+        while True:
             yield due
             trace = Trace(due)
             deadline = Affine(due, due * 0 + 1, trace)
             self.refusal(new._replace(key=(deadline, new.key[1]), deadline=deadline), cluster)
-            due = trace.next
+            due = trace.next  # there is one, while some task would miss
 
 
 def earliest(outlook: Outlook, clipped: bool, new: Waiting, entries: Sequence[Entry]) -> Any:
