@@ -117,11 +117,20 @@ _FAST = {
     "fast-edf-iit-r0": "R0: the smallest repair of what is printed",
     "fast-edf-iit-r1": "R1: as R2, by one line for all nodes",
     "fast-edf-iit-replay": "EXACT: what the dispatcher would do, run to the end",
+    "fast-mwf-iit": "R2 in the order of MWF, fixed when a task arrives",
+    "fast-mwf-iit-r1": "R1 in that order",
+    "fast-mwf-iit-replay": "EXACT in that order",
     "fast-edf-iit:literal-waiting": "as printed: a task that comes first has no predecessor",
     "fast-edf-iit:literal-edf": "as printed: its predecessor is one that runs",
     "fast-edf-iit:literal-dispatched": "as printed: it is the task that left the queue last",
     "fast-edf-iit:literal-chunk": "as printed: it is the task of the part sent last",
 }
+
+
+def _source(name: str) -> str:
+    """Return where an algorithm of chapter 6 comes from."""
+    source = "Mamat 2011, Algorithms 6-8" + ("" if ":" in name else ", repaired")
+    return f"{source}, and 6.2 and 4.2.1 for MWF" if "-mwf-" in name else source
 
 
 def _fast() -> Iterator[Method]:
@@ -134,7 +143,7 @@ def _fast() -> Iterator[Method]:
             "admission",
             name,
             kind="heuristic",
-            source="Mamat 2011, Algorithms 6-8" + ("" if literal else ", repaired"),
+            source=_source(name),
             claim="literal-unsound" if literal else "sound",
             plan_class="single",
             objectives=_OBJECTIVES,

@@ -64,7 +64,8 @@ def parse(name: object) -> Policy:
     ----------
     name : str
         One that `Algorithm.parse` reads; ``fast-edf-iit``, ``fast-edf-iit-r0``, ``-r1`` or
-        ``-replay``; ``fast-edf-iit:literal-waiting``, ``-edf``, ``-dispatched`` or ``-chunk``;
+        ``-replay``; ``fast-mwf-iit``, ``fast-mwf-iit-r1`` or ``-replay``;
+        ``fast-edf-iit:literal-waiting``, ``-edf``, ``-dispatched`` or ``-chunk``;
         ``hybrid``.
 
     Raises

@@ -53,7 +53,7 @@ def earliest(decider: Decider, new: Waiting) -> Any | None:
     In floats it is late by as many units in the last place as `_UNITS` has at the most.
     """
     arrival, number = new.arrival, new.key[1]
-    fixed = new.key[0] != new.deadline
+    fixed = new.key[0] != new.deadline  # an order of arrivals
     for due in decider.deadlines(new):
         for relative in _relative(due, arrival):
             deadline = arrival + relative

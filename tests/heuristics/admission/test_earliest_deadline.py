@@ -19,7 +19,8 @@ from dlopt.problems.cluster import Cluster
 from tests.examples import share
 from tests.heuristics.admission.strategies import PROMISING, Stream, random_stream, streams
 
-FAST = [Fast(test) for test in ("r2", "r1", "replay")] + [Hybrid(2), Hybrid(0)]
+FAST = [Fast(test, order=order) for test in ("r2", "r1", "replay") for order in ("edf", "mwf")]
+FAST += [Hybrid(2), Hybrid(0)]
 TINY = Fraction(1, 10**12)
 
 
@@ -122,10 +123,11 @@ def test_a_later_deadline_need_not_be_accepted():
     assert [with_deadline(head, task, d) for d in (found, 4, 5)] == [True, False, True]
 
 
-def queue(name, nodes, *tasks):
+def queue(name, nodes, *tasks, plain=False):
     """Return a queue on idle nodes with tasks (load, deadline) that come at 0."""
     zero, one = Fraction(0), Fraction(1)
-    made = core_of(parse(name), (one, one, zero, zero), [zero] * nodes, zero, zero)
+    costs = one, one, zero, zero
+    made = core_of(parse(name), costs, [zero] * nodes, zero, zero, plain=plain)
     for number, (load, due) in enumerate(tasks):
         assert made.offer(Waiting((due, number), f"t{number}", zero, Fraction(load), due)) is None
     return made
@@ -149,11 +151,21 @@ def test_the_deadlines_that_are_tried(name, deadlines):
     assert [str(due) for due in made.deadlines(new)] == deadlines
 
 
-def test_no_deadline_between_two_tasks_that_leave_no_time():
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("name", ["fast-edf-iit", "fast-edf-iit-r1", "fast-edf-iit-r0"])
+def test_no_deadline_between_two_tasks_that_leave_no_time(name, plain):
     """A task that would end at the deadline of the next one goes behind that."""
     new = Waiting((0, 2), "new", Fraction(0), Fraction(2), Fraction(0))
-    made = queue("fast-edf-iit-r0", 1, (1, 2), (1, 5))
+    made = queue(name, 1, (1, 2), (1, 5), plain=plain)
     assert [str(due) for due in made.deadlines(new)] == ["8"]
+
+
+def test_deadlines_of_a_run_end_where_nothing_changes_any_more():
+    """On one node a load of 2 alone is done by 4: its deadline is compared with that alone."""
+    new = Waiting((0, 0), "new", Fraction(0), Fraction(2), Fraction(0))
+    assert [str(due) for due in queue("fast-edf-iit-replay", 1).deadlines(new)] == ["0", "4"]
+    behind = [str(due) for due in queue("fast-edf-iit-replay", 1, (1, 2)).deadlines(new)]
+    assert behind == ["0", "2", "6"]
 
 
 @pytest.mark.parametrize("name", ["fast-edf-iit", "fast-edf-iit-r1"])

@@ -5,28 +5,37 @@ With ``beta = chi / (tau + chi)``,
 
     Psi(d) = sum_k beta^(k-1) max(0, d - m_k) / (tau + chi).
 
-**Lemma.** If the dispatcher sends a part `c` that is computed by `d`, then ``c + Psi'(d) >=
-Psi(d)``, where `Psi'` is that afterwards.
+**Lemma.** If the dispatcher sends a part `c`, then ``c + Psi'(d) >= Psi(d)`` for every `d`, where
+`Psi'` is that afterwards.
 
-*Proof.* Let ``z = c (tau + chi)`` and ``v_k = d - m_k``, so that ``z <= v_1``. The node that is
-served has ``v_1 - z`` left, the others ``min(v_k, u)`` with ``u = v_1 - tau c`` or, what is the
-same, ``v_1 - (1 - beta) z``: the head is free no sooner. Let `j` of them have ``v_k > u``: those
-with ``k = 2, ..., j + 1``. A decreasing order makes the weighted sum largest, so another one bounds
-it from below: `j` times `u`, then ``v_1 - z``, then the rest unchanged. What `Psi` counts of the
-first ``j + 1`` is at most ``v_1`` each. With ``b_j = 1 + beta + ... + beta^(j-1)``, and hence
-``(1 - beta) b_j = 1 - beta^j``,
+*Proof.* Let ``z = c (tau + chi)`` and ``v_k = d - m_k``, and let ``v_1 > 0``, for ``Psi(d)`` is 0
+otherwise. The node that is served has ``max(0, v_1 - z)`` left, the others ``min(v_k, u)`` with
+``u = max(0, v_1 - tau c)``, where ``tau c = (1 - beta) z``: the head is free no sooner. Let `j` of
+them have ``v_k > u``: those with ``k = 2, ..., j + 1``. A decreasing order makes the weighted sum
+largest, so another one bounds it from below: `j` times `u`, then the node that is served, then the
+rest unchanged. What `Psi` counts of the first ``j + 1`` is at most ``v_1`` each. With
+``b_j = 1 + beta + ... + beta^(j-1)``, hence ``(1 - beta) b_j = 1 - beta^j``, the difference ``D =
+(tau + chi) (c + Psi'(d) - Psi(d))`` is not negative:
 
-    (tau + chi) (c + Psi'(d) - Psi(d)) >= z + u b_j + beta^j (v_1 - z) - v_1 b_(j+1)
-        = z (1 - (1 - beta) b_j - beta^j) + v_1 (b_j + beta^j - b_(j+1)) = 0.
+If ``z <= v_1``, the part is computed by `d`, and
 
-**Theorem.** If at every admission the work that waits and is due by `d` is at most ``Psi(d)``, for
-the deadline `d` of every task that waits, then the dispatcher misses no deadline.
+    D >= z + u b_j + beta^j (v_1 - z) - v_1 b_(j+1)
+       = z (1 - (1 - beta) b_j - beta^j) + v_1 (b_j + beta^j - b_(j+1)) = 0.
 
-*Proof.* While work due by `d` waits, the earliest deadline is sent first, so that each part that
-is sent is computed by `d`, and what is left stays at most ``Psi(d)`` by the lemma. Something is
-sent as soon as ``m_1`` has come, so time alone changes nothing. If some of it still waited at `d`,
-it would exceed ``Psi(d) = 0``. A later arrival with a later deadline does not count; one with an
-earlier deadline is admitted only if the work does not exceed ``Psi(d)`` with it.
+If ``z > v_1``, it is computed later, and ``D >= z + u b_j - v_1 b_(j+1)``. With ``u > 0`` that is
+``beta^j (z - v_1)``. With ``u = 0``, ``z >= v_1 / (1 - beta)``, and ``b_(j+1)`` is no more than
+``1 / (1 - beta)``.
+
+**Theorem.** Let tasks be served in some order, such as that of their deadlines, in which two tasks
+that wait never change places. If at every admission the work that waits up to each task, its own
+included, is at most ``Psi(d)`` for its deadline `d`, then the dispatcher misses no deadline.
+
+*Proof.* While a task waits, the parts that are sent are of it or of tasks before it, so that what
+waits up to it stays at most ``Psi(d)`` by the lemma, even if a part of a task before it is computed
+after `d`. Something is sent as soon as ``m_1`` has come, so time alone changes nothing. If some of
+the task still waited at `d`, that would exceed ``Psi(d) = 0``; and what is sent of it is done by
+`d`. A later arrival behind the task does not count; one before it is admitted only if the work does
+not exceed ``Psi(d)`` with it.
 
 The paper's own proof (Mamat 2011, 6.2.4) fails where it says that all that was admitted is done by
 `d` (before (6.5)): a part of a task with a later deadline that was sent before holds its node.
@@ -114,8 +123,10 @@ class Outlook:
             time -= self._tails[first] - self._tails[last]
         return time / self.unit
 
-    def instant(self, load: Any) -> Any:
+    def instant(self, load: Any, clipped: bool = True) -> Any:
         """Return by when the cluster is certain to do a load, which must not be 0.
+
+        If not `clipped`, this is by the line that `Psi` becomes beyond the last ``m_k``.
 
         Examples
         --------
@@ -127,6 +138,8 @@ class Outlook:
         >>> [str(outlook.instant(load)) for load in (Fraction(1, 2), Fraction(5, 4), 2)]
         ['1', '2', '3']
         """
+        if not clipped:
+            return (load + self.debt) / self.slope
         first, size = self._first, len(self._times)
         found = None
         for last in range(max(first, 1), size + 1):

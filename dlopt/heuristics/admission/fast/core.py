@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from dlopt.errors import MissingExtraError
+from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.fast.certain import Outlook
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Sent, chunks, free_after
 from dlopt.heuristics.admission.fast.literal import AsPrinted
@@ -13,7 +15,10 @@ from dlopt.heuristics.admission.fast.naming import Fast
 from dlopt.heuristics.admission.fast.proven import Controller, Logarithmic, Plain, Replay, Store
 from dlopt.heuristics.admission.fast.tree import Tree
 from dlopt.heuristics.admission.orders import Lost, Refused, Span, State, Waiting
+from dlopt.heuristics.admission.together import Together
 from dlopt.problems.admission import Chunk
+
+_MWF = Algorithm.parse("mwf-opr-mn")
 
 
 class FastCore:
@@ -52,6 +57,7 @@ class FastCore:
         compiled: bool = False,
     ) -> None:
         self.algorithm, self.ready = algorithm, tuple(ready)
+        self._placer = Together(_MWF, costs, len(ready)) if algorithm.order == "mwf" else None
         self.controller = _controller(algorithm, costs, len(ready), plain, compiled)
         self.cluster = Dispatcher(costs, ready, channel, now, self.controller)
         self._batch = now
@@ -62,7 +68,7 @@ class FastCore:
 
     @property
     def tasks(self) -> list[Waiting]:
-        """The tasks of which something waits, in the order of their deadlines."""
+        """The tasks of which something waits, in their order."""
         self._roll_back()
         return [entry.task for entry in self.controller]
 
@@ -70,7 +76,7 @@ class FastCore:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
         now = new.arrival
         self._run_to_arrival(now)
-        refused = self.controller.offer(new, self.cluster)
+        refused = self.controller.offer(self._keyed(new), self.cluster)
         if refused is None:
             self._batch = now
             self._commit()
@@ -83,16 +89,19 @@ class FastCore:
     def refusal(self, new: Waiting) -> Refused | None:
         """Return which task would miss if one that arrives now were accepted; nothing changes."""
         self._run_to_arrival(new.arrival)
-        return self.controller.refusal(new, self.cluster)
+        return self.controller.refusal(self._keyed(new), self.cluster)
 
     def deadlines(self, new: Waiting) -> Iterator[Any]:
         """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
         self._run_to_arrival(new.arrival)
-        return self.controller.deadlines(new, self.cluster)
+        for key, low, high in self._places(new):
+            yield from self.controller.deadlines(
+                new._replace(key=key), self.cluster, max(low, new.arrival), high
+            )
 
     def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
         """Take in tasks that were promised before, into an empty queue."""
-        for task in sorted(tasks):
+        for task in sorted(map(self._keyed, tasks)):
             refused = self.controller.offer(task._replace(arrival=now), self.cluster)
             if refused is not None:
                 return refused
@@ -141,6 +150,31 @@ class FastCore:
         sent = self.cluster.sent.copy()
         self._roll_back()
         return sent
+
+    def _keyed(self, new: Waiting) -> Waiting:
+        """Return a task with the key of the order."""
+        if self._placer is None:
+            return new
+        fewest = self._placer.fewest(new.load, new.deadline - new.arrival)
+        return self._ranked(new, len(self.ready) if fewest is None else fewest)
+
+    def _ranked(self, new: Waiting, fewest: int) -> Waiting:
+        """Return a task as MWF ranks it."""
+        assert self._placer is not None
+        return new._replace(key=(-self._placer.derivative(new.load, fewest), new.key[1]))
+
+    def _places(self, new: Waiting) -> Iterator[tuple[Any, Any, Any | None]]:
+        """Yield the keys that a new task may have, with the deadlines from and before which."""
+        now, number = new.arrival, new.key[1]
+        if self._placer is None:
+            dates = [entry.task.deadline for entry in self.controller]
+            for low, high in pairwise((now, *dates, None)):
+                yield (low, number), low, high
+            return
+        time = self._placer.work(new.load).time
+        for n in range(len(self.ready), 0, -1):
+            key = self._ranked(new, n).key
+            yield key, now + time(n), now + time(n - 1) if n > 1 else None
 
     def _run_to_arrival(self, now: Any) -> None:
         """Send what is to be sent before a task that arrives now is decided on."""

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from dlopt.heuristics.admission.fast.certain import Outlook
@@ -120,22 +119,20 @@ class AsPrinted(Line):
         found = self._looked_at(new, cluster)
         return found if isinstance(found, Refused) else None
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
-        """Yield the earliest deadline in each place of the order.
+    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
+        """Yield when the task is believed to complete.
 
         Line 2 admits no task that is due when it is sent: the next deadline is taken for a
         billionth of the time from its arrival later.
         """
-        now, time = new.arrival, self.outlook.execution_time(new.load)
-        sent = cluster.head + new.load * cluster.tau
-        next_ = sent + (sent - now) / 10**9
-        dates = [entry.task.deadline for entry in self.entries]
-        for at, (low, high) in enumerate(pairwise((now, *dates, None))):
-            due = max(low, self._start(new, at, cluster) + time)
-            if due <= sent:
-                due = next_
-            if high is None or due < high:
-                yield due
+        at = bisect_left(self.entries, new.key, key=key)
+        time = self.outlook.execution_time(new.load)
+        due, sent = max(low, self._start(new, at, cluster) + time), cluster.head
+        sent += new.load * cluster.tau
+        if due <= sent:
+            due = sent + (sent - new.arrival) / 10**9
+        if high is None or due < high:
+            yield due
 
     def _looked_at(self, new: Waiting, cluster: Dispatcher) -> tuple[int, Estimate] | Refused:
         """Return the place of a task and what is believed of it, or which task would miss."""

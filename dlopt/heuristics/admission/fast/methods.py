@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dlopt.heuristics.admission.cores import misfit
 from dlopt.heuristics.admission.fast.literal import Reset
-from dlopt.heuristics.admission.fast.naming import Events, Fast, Hybrid, Test
+from dlopt.heuristics.admission.fast.naming import Events, Fast, FastOrder, Hybrid, Test
 from dlopt.heuristics.admission.methods import identical_nodes, stream
 from dlopt.problems.admission import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
@@ -17,10 +17,11 @@ Answer = Result[Solution]
 
 
 class _Repaired:
-    """FAST-EDF-IIT with a test that is sound, as a function of an instance."""
+    """FAST-EDF-IIT or FAST-MWF-IIT with a test that is sound, as a function of an instance."""
 
-    def __init__(self, test: Test) -> None:
-        self.test = test
+    def __init__(self, test: Test, order: FastOrder = "edf") -> None:
+        self.test: Test = test
+        self.order: FastOrder = order
 
     def __call__(
         self,
@@ -33,7 +34,7 @@ class _Repaired:
         events: Events = "arrivals-first",
     ) -> Answer:
         """Decide on the tasks of an instance in the order of their arrivals."""
-        policy = Fast(self.test, events=events)
+        policy = Fast(self.test, events=events, order=self.order)
         return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
@@ -63,6 +64,9 @@ fast_edf_iit = _Repaired("r2")
 fast_edf_iit_r0 = _Repaired("r0")
 fast_edf_iit_r1 = _Repaired("r1")
 fast_edf_iit_replay = _Repaired("replay")
+fast_mwf_iit = _Repaired("r2", "mwf")
+fast_mwf_iit_r1 = _Repaired("r1", "mwf")
+fast_mwf_iit_replay = _Repaired("replay", "mwf")
 fast_edf_iit_literal_waiting = _Reading("waiting")
 fast_edf_iit_literal_edf = _Reading("edf")
 fast_edf_iit_literal_dispatched = _Reading("dispatched")

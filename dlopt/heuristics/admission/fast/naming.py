@@ -9,14 +9,19 @@ from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.fast.literal import Reset
 
 Test: TypeAlias = Literal["waiting", "edf", "dispatched", "chunk", "r0", "r1", "r2", "replay"]
+FastOrder: TypeAlias = Literal["edf", "mwf"]
 Events: TypeAlias = Literal["arrivals-first", "one-by-one", "dispatch-first"]
 
-_STEM = "fast-edf-iit"
+_STEM, _MWF = "fast-edf-iit", "fast-mwf-iit"
+_ANY_ORDER = ("r2", "r1", "replay")
 NAMES: dict[str, Test] = {
     _STEM: "r2",
     f"{_STEM}-r0": "r0",
     f"{_STEM}-r1": "r1",
     f"{_STEM}-replay": "replay",
+    _MWF: "r2",
+    f"{_MWF}-r1": "r1",
+    f"{_MWF}-replay": "replay",
     f"{_STEM}:literal-waiting": "waiting",
     f"{_STEM}:literal-edf": "edf",
     f"{_STEM}:literal-dispatched": "dispatched",
@@ -26,7 +31,7 @@ NAMES: dict[str, Test] = {
 
 @dataclass(frozen=True, slots=True)
 class Fast:
-    """FAST-EDF-IIT with one of its admission tests.
+    """FAST-EDF-IIT, or FAST-MWF-IIT, with one of its admission tests.
 
     Parameters
     ----------
@@ -37,6 +42,9 @@ class Fast:
     events : {"arrivals-first", "one-by-one", "dispatch-first"}
         What comes first at one instant: all arrivals, and then what can be sent; what can be sent
         before and after each arrival; or what can be sent, and then all arrivals.
+    order : {"edf", "mwf"}
+        By deadlines, or by the largest derivative of the cost at the fewest nodes that would do
+        when the task arrives, for the tests "r2", "r1" and "replay".
 
     Examples
     --------
@@ -47,27 +55,33 @@ class Fast:
     test: Test = "r2"
     reset: Reset = "idle"
     events: Events = "arrivals-first"
+    order: FastOrder = "edf"
 
     control: ClassVar[bool] = True
-    order: ClassVar[str] = "edf"
 
     def __post_init__(self) -> None:
-        for choice, known in (("test", Test), ("reset", Reset), ("events", Events)):
+        choices = (("test", Test), ("reset", Reset), ("events", Events), ("order", FastOrder))
+        for choice, known in choices:
             word = getattr(self, choice)
             if word not in get_args(known):
                 words = ", ".join(get_args(known))
                 raise NotApplicableError(f"unknown {choice} {word!r} (known: {words})")
+        if self.order == "mwf" and self.test not in _ANY_ORDER:
+            raise NotApplicableError(f"mwf is defined for the tests {', '.join(_ANY_ORDER)}")
 
     @classmethod
     def parse(cls, name: str) -> Fast | None:
         """Return the algorithm of a name, or None if it is none of these."""
         test = NAMES.get(name)
-        return None if test is None else cls(test)
+        order: FastOrder = "mwf" if name.startswith(_MWF) else "edf"
+        return None if test is None else cls(test, order=order)
 
     @property
     def name(self) -> str:
         """The name that `parse` reads."""
-        return next(name for name, test in NAMES.items() if test == self.test)
+        stem = _MWF if self.order == "mwf" else _STEM
+        names = (name for name, test in NAMES.items() if test == self.test)
+        return next(name for name in names if name.startswith(stem))
 
     @property
     def literal(self) -> bool:

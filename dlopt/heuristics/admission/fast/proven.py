@@ -10,8 +10,7 @@ test that keeps the dispatcher can admit more of a task that arrives, and keep i
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from dlopt.heuristics.admission.fast.affine import Affine, Trace
@@ -38,8 +37,11 @@ class Controller(Protocol):
     def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
         """Return which task would miss if one that arrives now were admitted; nothing changes."""
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
-        """Yield the deadlines of which the earliest that is admitted, if any, is one; ascending."""
+    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
+        """Yield the deadlines from `low` to before `high` that may be the earliest, ascending.
+
+        The key of the task says where it waits, whatever its deadline; `high` may be None.
+        """
 
     def first(self) -> Entry | None:
         """Return the task with the earliest deadline."""
@@ -85,10 +87,14 @@ class Plain(Line):
             refused = self._held(entry.task, work)
         return refused
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
-        """Yield the earliest deadline."""
+    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
+        """Yield by when the work up to the new task is certain to be done."""
         self.outlook.look(cluster)
-        yield earliest(self.outlook, self.clipped, new, self.entries)
+        at = bisect_left(self.entries, new.key, key=key)
+        work = sum((entry.rest for entry in self.entries[:at]), 0 * new.load) + new.load
+        due = max(low, self.outlook.instant(work, self.clipped))
+        if high is None or due < high:
+            yield due
 
     def _held(self, task: Waiting, work: Any) -> Refused | None:
         """Hold the work that is due by the deadline of a task against what is certain."""
@@ -168,10 +174,13 @@ class Logarithmic:
             self.store.insert(entry, line)
         return refused
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
-        """Yield the earliest deadline."""
+    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
+        """Yield by when the work up to the new task is certain to be done."""
         self.outlook.look(cluster)
-        yield earliest(self.outlook, self.clipped, new, list(self))
+        before, _ = self.store.split(new.key)
+        due = max(low, self.outlook.instant(before + new.load, self.clipped))
+        if high is None or due < high:
+            yield due
 
     def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
         """Look at the tasks below the line of R1: return the first that would miss."""
@@ -231,33 +240,14 @@ class Replay(Line):
         task, load = run.lost[0]
         return Refused(task, Miss(load, "load"))
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher) -> Iterator[Any]:
+    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
         """Yield the deadlines at which some comparison of the run changes, ascending.
 
         All that the run computes of the deadline is a constant and a multiple of it.
         """
-        due = cluster.base
-        while True:
+        due: Any | None = low
+        while due is not None and (high is None or due < high):
             yield due
             trace = Trace(due)
-            deadline = Affine(due, due * 0 + 1, trace)
-            self.refusal(new._replace(key=(deadline, new.key[1]), deadline=deadline), cluster)
-            due = trace.next  # there is one, while some task would miss
-
-
-def earliest(outlook: Outlook, clipped: bool, new: Waiting, entries: Sequence[Entry]) -> Any:
-    """Return the earliest deadline with which R1, or clipped R2, admits a task.
-
-    Later ones are admitted, too: what holds for a task that comes to stand before the new one held
-    behind it.
-    """
-
-    def instant(work: Any) -> Any:
-        return outlook.instant(work) if clipped else (work + outlook.debt) / outlook.slope
-
-    works = [0 * new.load, *accumulate(entry.rest for entry in entries)]
-    at = len(entries)
-    while at and instant(works[at] + new.load) <= entries[at - 1].task.deadline:
-        at -= 1
-    low = instant(works[at] + new.load)
-    return max(low, entries[at - 1].task.deadline) if at else low
+            self.refusal(new._replace(deadline=Affine(due, due * 0 + 1, trace)), cluster)
+            due = trace.next

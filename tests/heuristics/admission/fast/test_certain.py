@@ -29,11 +29,12 @@ def ready(cluster):
     st.builds(Fraction, st.integers(1, 30), st.sampled_from([1, 2, 7])),
     instants,
     instants,
+    st.fractions(0, 1),
 )
 def test_what_is_sent_and_what_is_certain_then_is_no_less(
-    price, nodes, channel, now, load, more, beyond
+    price, nodes, channel, now, load, more, beyond, share_
 ):
-    """For every instant by which the part that is sent is computed."""
+    """For every instant, whether the part that is sent is computed by then or not."""
     tau, chi = price
     line = Line()
     cluster = Dispatcher(costs(tau, chi), nodes, channel, now, line)
@@ -45,7 +46,8 @@ def test_what_is_sent_and_what_is_certain_then_is_no_less(
     after = ready(cluster)
     sent = sum(part.load for part in cluster.sent)  # several parts, if sending takes no time
     end = max((part.end for part in cluster.sent), default=start)
-    for due in (end, task.deadline, end + beyond):
+    within = start + (end - start) * share_
+    for due in (within, end, task.deadline, end + beyond):
         assert sent + certain(tau, chi, after, due) >= certain(tau, chi, before, due)
     assert bool(sent) == (more > 0)
 

@@ -1,6 +1,7 @@
 """The repairs keep every promise, in every order of events; the fast tests decide as the plain."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -9,9 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from dlopt.arithmetic import FLOATING
+from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.cores import parse
 from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.admission.fast.dispatcher import Entry
 from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
+from dlopt.heuristics.admission.fast.proven import Logarithmic
 from dlopt.problems.admission import Instance, Task, violations
 from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.fast.cores import (
@@ -25,15 +29,17 @@ from tests.heuristics.admission.fast.cores import (
     waiting,
 )
 
+POLICIES = [*map(Fast, SOUND), *(Fast(test, order="mwf") for test in SOUND[1:])]
+
 
 @pytest.mark.property
-@pytest.mark.parametrize("test", SOUND)
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 @given(streams(), st.sampled_from(EVENTS))
-def test_no_task_misses(test, stream, events):
+def test_no_task_misses(policy, stream, events):
     nodes, tau, chi, ready, channel, tasks = stream
-    if test == "r0":
+    if policy.test == "r0":
         ready, channel = [0] * nodes, 0
-    made = core(Fast(test, events=events), nodes, tau, chi, ready, channel)
+    made = core(replace(policy, events=events), nodes, tau, chi, ready, channel)
     accepted = [miss is None for miss in decided(made, tasks)]
     assert made.lost() == []
     done = {f"t{number}": tasks[number][1] for number, yes in enumerate(accepted) if yes}
@@ -43,35 +49,47 @@ def test_no_task_misses(test, stream, events):
 
 
 @pytest.mark.property
+@pytest.mark.parametrize("order", ["edf", "mwf"])
 @pytest.mark.parametrize("test", ["r1", "r2"])
 @given(streams(tasks=14), st.sampled_from(EVENTS))
-def test_sums_in_a_tree_decide_as_one_by_one(test, stream, events):
+def test_sums_in_a_tree_decide_as_one_by_one(test, order, stream, events):
     nodes, tau, chi, ready, channel, tasks = stream
-    policy = Fast(test, events=events)
+    policy = Fast(test, events=events, order=order)
     made = [core(policy, nodes, tau, chi, ready, channel, plain=plain) for plain in (False, True)]
     assert decided(made[0], tasks) == decided(made[1], tasks)
     assert made[0].chunks() == made[1].chunks()
 
 
 @pytest.mark.property
+@pytest.mark.parametrize("order", ["edf", "mwf"])
 @given(streams())
-def test_what_is_refused_by_replay_cannot_be_kept_and_r1_refuses_more(stream):
+def test_what_is_refused_by_replay_cannot_be_kept_and_r1_refuses_more(order, stream):
     """Of one arrival at one state: R1 admits no more than R2, and that no more than EXACT."""
     nodes, tau, chi, ready, channel, tasks = stream
-    made = core(Fast("r1"), nodes, tau, chi, ready, channel)
+    made = core(Fast("r1", order=order), nodes, tau, chi, ready, channel)
     for number, task in enumerate(tasks):
         new = waiting(number, *task)
         state = made.state(new.arrival)
         others = [
-            core(Fast(test), nodes, tau, chi, state.ready, state.channel) for test in SOUND[2:]
+            core(Fast(test, order=order), nodes, tau, chi, state.ready, state.channel)
+            for test in SOUND[2:]
         ]
         said = []
         for other in others:
             other.cluster.clock = new.arrival
-            assert other.restore(state.tasks, new.arrival) is None
+            for task in state.tasks:  # in the order in which they wait
+                put(other.controller, Entry(task, task.load))
             said.append(other.offer(new) is None)
         r1 = made.offer(new) is None
         assert [r1, *said] == sorted([r1, *said])
+
+
+def put(controller, entry):
+    """Let a task wait that is not tested."""
+    if isinstance(controller, Logarithmic):
+        controller.store.insert(entry, entry.task.deadline * controller.outlook.slope)
+    else:
+        controller.insert(entry)
 
 
 def burst(seed, tasks=2500, number=float):
@@ -105,6 +123,38 @@ def instance_of(engine, tasks):
     return Instance(engine.cluster, tuple(Task(f"t{i}", *task) for i, task in enumerate(tasks)))
 
 
+def test_mwf_serves_large_tasks_first_and_may_refuse_them_for_that():
+    """On one node a (load 1) is due at 3; b (load 4) would go before it, however late it is due."""
+    tasks = [Task("a", 0, 1, 3), Task("b", 0, 4, 99), Task("c", 0, Fraction(1, 2), 3)]
+    made = Admission(Cluster(1, tau=1, chi=1), "fast-mwf-iit")
+    assert [made.submit(task).accepted for task in tasks] == [True, False, True]
+    assert made.waiting == ("a", "c")
+    assert made.decisions[1].missed == "a"
+    again = replace(tasks[1], id="b2")
+    assert made.earliest_deadline(again) is None
+    assert Admission(Cluster(1, tau=1, chi=1), "fast-edf-iit").submit(again).accepted
+
+
+def test_a_task_before_may_be_computed_after_the_deadline_of_one_behind():
+    """Three nodes, tau = 1, chi = 8. a (load 3, due at 99) has a larger derivative than b (1, 20).
+
+    a is sent whole to one node, until 3, and computed there until 27; b has the other two.
+    """
+    for name in ("fast-mwf-iit", "fast-mwf-iit-r1", "fast-mwf-iit-replay"):
+        made = Admission(Cluster(3, tau=1, chi=8), name)
+        assert made.submit(Task("a", 0, 3, 99)).accepted
+        assert made.submit(Task("b", 0, 1, 20)).accepted
+        assert made.waiting == ("a", "b")
+        ends = [(chunk.task, chunk.computation_end) for chunk in made.plan().chunks]
+        assert ends == [("a", 27), ("b", 12)]
+
+
+@pytest.mark.parametrize("test", ["r0", "chunk"])
+def test_no_mwf_for_what_is_printed_for_edf(test):
+    with pytest.raises(NotApplicableError, match="r2, r1, replay"):
+        Fast(test, order="mwf")
+
+
 class Promises(RuleBasedStateMachine):
     """Submissions and time, in any order; the plan is valid at all times, in exact numbers."""
 
@@ -112,7 +162,7 @@ class Promises(RuleBasedStateMachine):
         price=prices(),
         nodes=st.integers(1, 4),
         policy=st.one_of(
-            st.builds(Fast, st.sampled_from(SOUND), events=st.sampled_from(EVENTS)),
+            st.builds(replace, st.sampled_from(POLICIES), events=st.sampled_from(EVENTS)),
             st.builds(Hybrid, st.integers(0, 3)),
         ),
     )
