@@ -112,6 +112,9 @@ _RESET = Option(
 _THRESHOLD = Option(
     "threshold", "int", 50, "how many tasks wait where the fast test takes over", least=0
 )
+_LITERAL_THRESHOLD = Option(
+    "threshold", "int", 1, "how many tasks wait where the fast test takes over", least=0
+)
 _FAST = {
     "fast-edf-iit": "R2: no plan, but what nodes are certain to do",
     "fast-edf-iit-r0": "R0: the smallest repair of what is printed",
@@ -164,6 +167,19 @@ def _fast() -> Iterator[Method]:
         applies=f"{module}:without_setup_costs",
         options=(_THRESHOLD,),
         summary="EDF-IIT-2 while few tasks wait, R2 while many do",
+    )
+    yield Method(
+        "admission",
+        "hybrid:literal",
+        kind="heuristic",
+        source="Mamat 2011, Algorithms 9-11",
+        claim="literal-unsound",
+        plan_class="single",
+        objectives=_OBJECTIVES,
+        target=f"{module}:hybrid_literal",
+        applies=f"{module}:with_computing",
+        options=(_LITERAL_THRESHOLD,),
+        summary="as printed: switches as if each side could keep what the other promised",
     )
 
 

@@ -10,7 +10,8 @@ from dlopt.heuristics.admission.algorithm import Algorithm
 from dlopt.heuristics.admission.deadlines import Decider
 from dlopt.heuristics.admission.fast.core import FastCore
 from dlopt.heuristics.admission.fast.hybrid import HybridCore
-from dlopt.heuristics.admission.fast.naming import NAMES, Fast, Hybrid
+from dlopt.heuristics.admission.fast.hybrid_literal import LiteralHybridCore
+from dlopt.heuristics.admission.fast.naming import HYBRIDS, NAMES, Fast, Hybrid
 from dlopt.heuristics.admission.orders import Lost, Refused, Span, State, Waiting
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.problems.admission import Chunk
@@ -66,7 +67,7 @@ def parse(name: object) -> Policy:
         One that `Algorithm.parse` reads; ``fast-edf-iit``, ``fast-edf-iit-r0``, ``-r1`` or
         ``-replay``; ``fast-mwf-iit``, ``fast-mwf-iit-r1`` or ``-replay``;
         ``fast-edf-iit:literal-waiting``, ``-edf``, ``-dispatched`` or ``-chunk``;
-        ``hybrid``.
+        ``hybrid`` or ``hybrid:literal``.
 
     Raises
     ------
@@ -80,15 +81,16 @@ def parse(name: object) -> Policy:
     """
     if isinstance(name, Policy):
         return name
-    if name == Hybrid.name:
-        return Hybrid()
+    hybrid = Hybrid.parse(name)
+    if hybrid is not None:
+        return hybrid
     fast = Fast.parse(name) if isinstance(name, str) else None
     if fast is not None:
         return fast
     try:
         return Algorithm.parse(name)  # type: ignore[arg-type]
     except NotApplicableError as error:
-        raise NotApplicableError(f"{error}; {', '.join(NAMES)} and {Hybrid.name}") from error
+        raise NotApplicableError(f"{error}; {', '.join((*NAMES, *HYBRIDS.values()))}") from error
 
 
 def core_of(
@@ -129,8 +131,12 @@ def core_of(
         reason = "its test knows only what it sent, and the cluster is busy" if busy else None
     if reason is not None:
         raise NotApplicableError(f"{policy.name} does not apply: {reason}")
-    made = FastCore if isinstance(policy, Fast) else HybridCore
-    return made(policy, costs, ready, channel, now, plain=plain, compiled=compiled)  # type: ignore[arg-type]
+    made: Any = FastCore
+    if isinstance(policy, Hybrid):
+        made = LiteralHybridCore if policy.literal else HybridCore
+        if policy.literal and not costs[1]:
+            raise NotApplicableError(f"{policy.name} divides by the unit processing time, 0")
+    return made(policy, costs, ready, channel, now, plain=plain, compiled=compiled)  # type: ignore[no-any-return]
 
 
 def misfit(costs: tuple[Any, ...]) -> str | None:

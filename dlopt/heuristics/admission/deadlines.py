@@ -34,6 +34,9 @@ class Decider(Protocol):
     def refusal(self, new: Waiting) -> Refused | None:
         """Return which task would miss if one that arrives now were accepted; nothing changes."""
 
+    def offer(self, new: Waiting) -> Refused | None:
+        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+
     def deadlines(self, new: Waiting) -> Iterator[Any]:
         """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
 

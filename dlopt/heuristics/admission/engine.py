@@ -227,7 +227,7 @@ class Admission(Guarded):
         Parameters
         ----------
         task : Task
-            As for `submit`; its own deadline does not matter.
+            As for `submit`, or one that was rejected; its own deadline does not matter.
 
         Returns
         -------
@@ -265,7 +265,7 @@ class Admission(Guarded):
         (False, Fraction(8, 3))
         """
         with self._lock:
-            new = self._new(task)
+            new = self._new(task, asked=True)
             if not self.algorithm.control:
                 raise NotApplicableError(f"{self.algorithm.name} promises no deadline")
             if self.algorithm.literal:
@@ -307,8 +307,11 @@ class Admission(Guarded):
                 raise NotApplicableError(f"{self.algorithm.name} has no places for tasks")
             return self._queue.placements()
 
-    def _new(self, task: object) -> Waiting:
-        """Return a task that arrives as the planner sees it, or raise what is wrong with it."""
+    def _new(self, task: object, *, asked: bool = False) -> Waiting:
+        """Return a task that arrives as the planner sees it, or raise what is wrong with it.
+
+        One that is only asked about may have been submitted before.
+        """
         if not isinstance(task, Task):
             raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
         new = self._waiting(task, task.load)
@@ -318,7 +321,7 @@ class Admission(Guarded):
             faults.append(Fault("arrival", task.arrival, rule))
         if not task.id:
             faults.append(Fault("id", task.id, "must not be empty"))
-        if task.id in self._ids:
+        if task.id in self._ids and not asked:
             faults.append(Fault("id", task.id, "was submitted before"))
         if task.remaining is not None:
             faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))

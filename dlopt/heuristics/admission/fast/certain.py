@@ -76,7 +76,7 @@ class Outlook:
     """
 
     def __init__(self, tau: Any, chi: Any, nodes: int) -> None:
-        self.unit = tau + chi
+        self.chi, self.unit = chi, tau + chi
         beta = chi / self.unit
         weights = accumulate(range(nodes - 1), lambda weight, _: weight * beta, initial=beta**0)
         self.sums = list(accumulate(weights, initial=beta * 0))

@@ -38,6 +38,8 @@ class FastCore:
         Look at every task that waits.
     compiled : bool, default False
         Let compiled code look at those that wait; for floats. Decisions are the same.
+    controller : Controller, optional
+        What admits tasks, with those that wait already; by default what the algorithm says.
 
     Raises
     ------
@@ -55,10 +57,13 @@ class FastCore:
         *,
         plain: bool = False,
         compiled: bool = False,
+        controller: Controller | None = None,
     ) -> None:
         self.algorithm, self.ready = algorithm, tuple(ready)
         self._placer = Together(_MWF, costs, len(ready)) if algorithm.order == "mwf" else None
-        self.controller = _controller(algorithm, costs, len(ready), plain, compiled)
+        if controller is None:
+            controller = _controller(algorithm, costs, len(ready), plain, compiled)
+        self.controller = controller
         self.cluster = Dispatcher(costs, ready, channel, now, self.controller)
         self._batch = now
         self._beyond = False

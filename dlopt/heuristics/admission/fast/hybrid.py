@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.deadlines import Decider
 from dlopt.heuristics.admission.fast.core import FastCore
 from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
 from dlopt.heuristics.admission.orders import Lost, Refused, Span, State, Waiting
@@ -77,12 +78,13 @@ class HybridCore:
         decider = self.decider(now)
         refused = decider.offer(new)
         if refused is None and decider is not self._core:
+            assert isinstance(decider, Queue | FastCore)
             self._chunks += self._core.chunks(now)
             self._served = self._all_served(now)
             self._core = decider
         return refused
 
-    def decider(self, now: Any) -> Queue | FastCore:
+    def decider(self, now: Any) -> Decider:
         """Return which side decides at an instant: a new one, to be asked, where they switch."""
         fast = self._core.count(now) >= self.algorithm.threshold
         if fast == self.fast:
@@ -115,9 +117,22 @@ class HybridCore:
         """Return what the cluster is at an instant, and what waits."""
         return self._core.state(now)
 
-    def _made(self, fast: bool, ready: Sequence[Any], channel: Any, now: Any) -> Queue | FastCore:
+    def _made(
+        self,
+        fast: bool,
+        ready: Sequence[Any],
+        channel: Any,
+        now: Any,
+        tasks: Sequence[Waiting] = (),
+    ) -> Queue | FastCore:
         if not fast:
             return Queue(_PLANNED, self._costs, ready, channel, plain=self._plain)
+        return self._made_fast(ready, channel, now, tasks)
+
+    def _made_fast(
+        self, ready: Sequence[Any], channel: Any, now: Any, tasks: Sequence[Waiting]
+    ) -> FastCore:
+        """Return a side without a plan; `tasks` are restored later."""
         return FastCore(
             Fast(),
             self._costs,

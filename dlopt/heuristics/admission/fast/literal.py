@@ -108,11 +108,15 @@ class AsPrinted(Line):
             later.slack -= entry.time
             later.completion += entry.time
         self.entries.insert(at, entry)
+        self.renew_least_slacks()
+        return None
+
+    def renew_least_slacks(self) -> None:
+        """Compute the least slack of each task that waits and all behind it (Algorithm 7)."""
         least = None
         for one in reversed(self.entries):
             least = one.slack if least is None else min(one.slack, least)
             one.least_slack = least
-        return None
 
     def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
         """Return which task would miss if one that arrives now were admitted; nothing changes."""

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from dlopt.heuristics.admission.cores import misfit
 from dlopt.heuristics.admission.fast.literal import Reset
-from dlopt.heuristics.admission.fast.naming import Events, Fast, FastOrder, Hybrid, Test
+from dlopt.heuristics.admission.fast.naming import (
+    LITERAL_THRESHOLD,
+    Events,
+    Fast,
+    FastOrder,
+    Hybrid,
+    Test,
+)
 from dlopt.heuristics.admission.methods import identical_nodes, stream
 from dlopt.problems.admission import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
@@ -108,6 +115,30 @@ def hybrid(
     """
     policy = Hybrid(threshold)
     return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
+
+
+def hybrid_literal(
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+    threshold: int = LITERAL_THRESHOLD,
+) -> Answer:
+    """Decide on the tasks of an instance as HYBRID is printed; parameters as of `hybrid`.
+
+    Source: Mamat 2011, Algorithms 9-11, as `dlopt.heuristics.admission.fast.hybrid_literal` reads
+    them.
+    """
+    policy = Hybrid(threshold, literal=True)
+    return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
+
+
+def with_computing(instance: Instance) -> str | None:
+    """Return why HYBRID as printed does not apply, or None."""
+    free = "it divides by the unit processing time, 0"
+    return without_setup_costs(instance) or (None if instance.cluster.chi_of(0) else free)
 
 
 def without_setup_costs(instance: Instance) -> str | None:

@@ -28,6 +28,10 @@ NAMES: dict[str, Test] = {
     f"{_STEM}:literal-chunk": "chunk",
 }
 
+HYBRIDS = {False: "hybrid", True: "hybrid:literal"}
+LITERAL_THRESHOLD = 1
+"""Tasks; the paper leaves the threshold open, and at this one switches are seen in few tasks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fast:
@@ -102,17 +106,30 @@ class Hybrid:
     ----------
     threshold : int
         FAST-EDF-IIT decides where at least so many tasks wait.
+    literal : bool, default False
+        Switch as printed: as if each side could keep what the other promised.
     """
 
     threshold: int = 50
+    literal: bool = False
 
     control: ClassVar[bool] = True
     order: ClassVar[str] = "edf"
-    name: ClassVar[str] = "hybrid"
-    literal: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if type(self.threshold) is not int or self.threshold < 0:
             raise NotApplicableError(
                 f"the threshold must be an integer, not negative, got {self.threshold!r}"
             )
+
+    @classmethod
+    def parse(cls, name: object) -> Hybrid | None:
+        """Return the algorithm of a name, or None if it is none of these."""
+        if name == HYBRIDS[True]:
+            return cls(LITERAL_THRESHOLD, literal=True)
+        return cls() if name == HYBRIDS[False] else None
+
+    @property
+    def name(self) -> str:
+        """The name that `parse` reads."""
+        return HYBRIDS[self.literal]

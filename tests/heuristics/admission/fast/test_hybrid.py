@@ -1,5 +1,6 @@
 """HYBRID: the sides change at any moment, and every promise is kept."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -62,6 +63,43 @@ def test_a_long_stream_switches_often(compiled):
     plan = engine.plan()
     assert violations(instance_of(engine, tasks), plan, FLOATING) == ()
     assert len(engine._queue) == len(engine._queue.tasks)
+
+
+def test_as_printed_it_takes_the_channel_for_free():
+    path = "instances/admission/counterexamples/hybrid-literal-busy-channel.json"
+    instance = dlopt.read(path)
+    printed = dlopt.solve(instance, "hybrid:literal")
+    assert [(one.kind, one.amount) for one in printed.violations] == [
+        ("load-not-conserved", Fraction(1, 2))
+    ]
+    assert dlopt.solve(instance, "hybrid", threshold=1).value == 1
+    assert dlopt.solve(instance, "exact").bound == 1
+    idle = replace(instance, channel_ready=0)
+    assert dlopt.solve(idle, "hybrid:literal").violations == ()
+
+
+@pytest.mark.parametrize("threshold", [1, 6, 20])
+def test_as_printed_it_loses_nothing_from_an_idle_cluster(threshold):
+    tasks, switched, was = burst(7, 400), 0, False
+    engine = Admission(Cluster(12, 0.25, 9.0), Hybrid(threshold, literal=True))
+    for index, task in enumerate(tasks):
+        engine.submit(Task(f"t{index}", *task))
+        switched += engine._queue.fast != was
+        was = engine._queue.fast
+    assert switched > 5
+    assert engine._queue.lost() == []
+    assert violations(instance_of(engine, tasks), engine.plan(), FLOATING) == ()
+
+
+def test_as_printed_it_goes_back_only_where_there_is_a_plan():
+    """Where EDF-IIT-2 plans the tasks that wait in vain, no new one is accepted, or offered for."""
+    policy = Hybrid(2, literal=True)
+    assert Hybrid.parse(policy.name) == Hybrid(1, literal=True)
+    free = dlopt.read("instances/admission/counterexamples/hybrid-literal-busy-channel.json")
+    with pytest.raises(NotApplicableError, match="divides by the unit processing time"):
+        dlopt.solve(replace(free, cluster=Cluster(1, 1, 0)), "hybrid:literal")
+    with pytest.raises(NotApplicableError, match="divides by the unit processing time"):
+        Admission(Cluster(1, 1, 0), policy)
 
 
 def test_what_the_fast_test_cannot_keep_stays_planned():
