@@ -262,7 +262,7 @@ class Admission(Guarded):
         True
         >>> task = Task("b", arrival=0, load=1, deadline=2)
         >>> head.submit(task).accepted, head.earliest_deadline(task)
-        (False, Fraction(8, 3))
+        (False, Fraction(5, 2))
         """
         with self._lock:
             new = self._new(task, asked=True)
