@@ -1,5 +1,7 @@
 """Certificates as VIPR files: what follows is proven, and nothing else is."""
 
+import contextlib
+import re
 from fractions import Fraction
 
 import pytest
@@ -108,7 +110,13 @@ def test_nothing_is_derived():
         ("c G 1/2", "c H 1/2", "'H'"),
         ("2 0 1 1 1\nx_G", "2 0 1 0 1\nx_G", "twice"),
         ("2 0 1 1 1\nx_G", "2 0 1 2 1\nx_G", "no such variable"),
-        ("1/2", "1/0", "Fraction(1, 0)"),
+        ("1/2", "1/0", "is no number"),
+        ("VER 1.0", "VER 2.0", "version"),
+        ("x y", "x x", "one name"),
+        ("CON 3 2", "CON 3 4", "more bounds"),
+        ("range 1 inf", "range 1 0", "empty"),
+        ("range 1 inf", "range 1 1/0", "is no number"),
+        ("SOL 0", "SOL 1\nbest 1 0", "is no number"),
         ("1/2", "1e999999999", "is no number"),
         ("range 1 inf", "range -inf inf", "is no number"),
         ("DER 1", "DER 2", "it ends here"),
@@ -120,7 +128,44 @@ def test_a_file_of_another_kind_is_told_where(old, new, why):
     with pytest.raises(InvalidInstanceError, match="VIPR") as caught:
         vipr.parse(ODD.replace(old, new), "a.vipr")
     assert why in str(caught.value)
-    assert "a.vipr: token" in str(caught.value)
+    assert "a.vipr: line " in str(caught.value)
+
+
+def numbers_of(text):
+    """Yield the places of all tokens that are numbers."""
+    for match in re.finditer(r"(?<=[ \n])-?\d[\d/.]*(?=[ \n])", text):
+        if text[: match.start()].split()[-1] != "VER":
+            yield match.span()
+
+
+BROKEN = ["1/0", "0/0", "nan", "inf", "-inf", "1e999", "--1", "+-1", "1_0", "1__0", "\u0661", "1/"]
+BROKEN += ["/1", ".", "1//2", "0x1", "1/-1", "1/2/3", "1,0", "\xb2", "9" * 10_000, "", "1.1.1"]
+
+
+@pytest.mark.parametrize("word", BROKEN)
+def test_no_number_is_read_generously(word):
+    """In whatever place it stands; the end of a range alone may be ``inf``."""
+    text = ODD.replace("SOL 0", "SOL 1\nbest 1 0 1")
+    assert flaw(text) is None
+    places = list(numbers_of(text))
+    assert len(places) > 30
+    for start, end in places:
+        changed = text[:start] + word + text[end:]
+        with contextlib.suppress(InvalidInstanceError):
+            assert vipr.parse(changed).flaw() is not None, changed
+    for start, end in places:
+        reasons = text.index("{")
+        if start < reasons:
+            with pytest.raises(InvalidInstanceError) as caught:
+                vipr.parse(text[:start] + word + text[end:])
+            assert caught.value.faults[0].path.startswith("line ")
+
+
+def test_the_line_is_told():
+    with pytest.raises(InvalidInstanceError) as caught:
+        vipr.parse(ODD.replace("x_G G 0", "x_G G zero"))
+    (fault,) = caught.value.faults
+    assert (fault.path, fault.value) == ("line 11", "zero")
 
 
 def test_solutions_are_skipped():

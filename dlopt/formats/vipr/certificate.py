@@ -9,7 +9,8 @@ from fractions import Fraction
 from math import ceil, floor
 
 # Without exponents: a few letters would spell a number of a billion digits.
-_NUMBER = re.compile(r"[+-]?\d+(/\d+|\.\d*)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?[0-9]+(/0*[1-9][0-9]*|\.[0-9]*)?")
+_WHOLE = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class Certificate:
             found = _combined(_pairs(words), known, claimed.sign)
             return found if kind == "lin" else self._rounded(found)
         if kind == "uns":
-            return self._joined(claimed, [int(word) for word in words], known)
+            return self._joined(claimed, [whole(word) for word in words], known)
         raise ValueError(f"{kind} is no reason")
 
     def _rounded(self, found: Constraint) -> Constraint:
@@ -163,10 +164,10 @@ def _combined(
 
 def _pairs(words: Sequence[str]) -> list[tuple[int, Fraction]]:
     """Read pairs of a constraint's number and its multiplier, behind how many they are."""
-    count, *rest = words
-    if len(rest) != 2 * int(count):
+    count, *rest = words or ("",)
+    if len(rest) != 2 * whole(count):
         raise ValueError(f"it announces {count} multipliers and has others")
-    return [(int(n), number(m)) for n, m in zip(rest[::2], rest[1::2], strict=True)]
+    return [(whole(n), number(m)) for n, m in zip(rest[::2], rest[1::2], strict=True)]
 
 
 def _at(known: Sequence[Constraint], number: int) -> Constraint:
@@ -181,8 +182,21 @@ def number(text: str) -> Fraction:
     Raises
     ------
     ValueError
-        If it is no number, or one with an exponent.
+        If it is no number, or one with an exponent, or has more digits than Python reads.
     """
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text[:30]!r} is no number")
     return Fraction(text)
+
+
+def whole(text: str) -> int:
+    """Return the whole number, not negative, that a text of the digits 0 to 9 spells.
+
+    Raises
+    ------
+    ValueError
+        If it spells none, or has more digits than Python reads.
+    """
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"{text[:30]!r} is no whole number")
+    return int(text)

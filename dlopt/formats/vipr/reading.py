@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from fractions import Fraction
 
 from dlopt.errors import Fault, InvalidInstanceError
-from dlopt.formats.vipr.certificate import Certificate, Constraint, number
+from dlopt.formats.vipr.certificate import Certificate, Constraint, number, whole
 
 _SIGNS = {"G": 1, "L": -1, "E": 0}
+_VERSIONS = ("1.0", "1.1")
+_TOKEN = re.compile(r"[^ \t\r]+")
 
 
 def parse(text: str, source: str | None = None) -> Certificate:
-    """Read a VIPR file that bounds a minimisation from below; its solutions are skipped.
+    """Read a VIPR file that bounds a minimisation from below; its solutions say nothing of that.
 
     Raises
     ------
     InvalidInstanceError
-        If it is none, with the place.
+        If it is none, with the line.
     """
     remarks: dict[str, str] = {}
     tokens: list[str] = []
-    for line in text.splitlines():
+    ends: list[int] = []
+    for line in text.split("\n"):
         if not line.startswith("%"):
-            tokens += line.split()
+            tokens += _TOKEN.findall(line)
         elif ":" in line:
             key, _, value = line[1:].partition(":")
             remarks[key.strip()] = value.strip()
+        ends.append(len(tokens))
     reader = _Reader(tokens)
     try:
         return reader.certificate(remarks)
-    except (ValueError, KeyError, IndexError, ZeroDivisionError) as error:
+    except (ValueError, KeyError, IndexError) as error:
         at = min(reader.position, len(tokens)) - 1
-        value = tokens[at] if at >= 0 else "nothing"
+        value = tokens[at][:30] if at >= 0 else "nothing"
         why = "it ends here" if isinstance(error, IndexError) else error
-        fault = Fault(f"token {at + 1}", value, f"must be a VIPR 1.0 file ({why})")
+        fault = Fault(
+            f"line {bisect_right(ends, at) + 1}", value, f"must be a VIPR 1.0 file ({why})"
+        )
         raise InvalidInstanceError([fault], source) from error
 
 
@@ -47,22 +55,28 @@ class _Reader:
     def certificate(self, remarks: dict[str, str]) -> Certificate:
         """Read all of it."""
         self._expect("VER")
-        self._next()
+        if self._next() not in _VERSIONS:
+            raise ValueError(f"its version is not {' or '.join(_VERSIONS)}")
         self._expect("VAR")
         self.variables = self._count()
         names = tuple(self._next() for _ in range(self.variables))
+        if len(set(names)) < len(names):
+            raise ValueError("two variables have one name")
         self._expect("INT")
         integers = frozenset(self._variable() for _ in range(self._count()))
         self._expect("OBJ")
         self._expect("min")
         self.costs = self._vector()
         self._expect("CON")
-        stated, _ = self._count(), self._count()
+        stated = self._count()
+        if self._count() > stated:
+            raise ValueError("there are more bounds than constraints")
         constraints = tuple((self._next(), self._constraint()) for _ in range(stated))
         claim = self._claim()
         self._expect("SOL")
-        while self.tokens[self.position] != "DER":
+        for _ in range(self._count()):
             self._next()
+            self._vector()
         self._expect("DER")
         steps = tuple(self._step() for _ in range(self._count()))
         if self.position < len(self.tokens):
@@ -74,14 +88,18 @@ class _Reader:
         self._expect("RTP")
         if self._next() == "infeas":
             return None
-        low, _ = number(self._next()), self._next()
+        low, high = number(self._next()), self._next()
+        if high != "inf" and number(high) < low:
+            raise ValueError("the range is empty")
         return low
 
     def _step(self) -> tuple[str, Constraint, tuple[str, ...]]:
         name, constraint = self._next(), self._constraint()
         self._expect("{")
         reason = tuple(iter(self._next, "}"))
-        self._next()
+        last_use = self._next()
+        if last_use != "-1":
+            whole(last_use)
         return name, constraint, reason
 
     def _constraint(self) -> Constraint:
@@ -101,13 +119,13 @@ class _Reader:
         return {variable: value for variable, value in terms.items() if value}
 
     def _variable(self) -> int:
-        variable = int(self._next())
-        if not 0 <= variable < self.variables:
+        variable = whole(self._next())
+        if variable >= self.variables:
             raise ValueError("there is no such variable")
         return variable
 
     def _count(self) -> int:
-        return int(self._next())
+        return whole(self._next())
 
     def _expect(self, word: str) -> None:
         if self._next() != word:
