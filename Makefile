@@ -60,7 +60,7 @@ falsify: $(VENV)/ready ## the properties with many more examples; searches that 
 	$(BIN)/python -m benchmarks.falsify --claims
 	@mkdir -p $(OUT)
 	$(BIN)/python -m benchmarks.falsify --sound --seconds $(or $(SECONDS),60) --shard $(or $(SHARD),1/1) \
-		--rows $(OUT)/searched-$(subst /,-of-,$(or $(SHARD),1/1)).csv
+		--rows $(OUT)/searched-$(subst /,-of-,$(or $(SHARD),1/1)).jsonl
 
 mutants: $(VENV)/ready ## every listed change that makes the code wrong: some test must fail then
 	$(BIN)/python -m tests.mutants --jobs $(or $(JOBS),2)

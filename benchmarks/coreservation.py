@@ -7,7 +7,6 @@ there already are not run again.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -20,6 +19,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.measure import Report, solver_output_to_stderr
+from benchmarks.rows import Rows, kept, plain
 from dlopt import solve
 from dlopt.generation.coreservation import min5, overloaded
 from dlopt.models.coreservation.case import Case
@@ -47,35 +47,27 @@ def compile_moves() -> None:
         Recreation(Case.of(min5(requests=2)), {}, fast=True).run(1)
 
 
+FORM = plain("packing", "name")
+
+
 @dataclass
-class Rows:
-    """Rows by name, kept in a file of JSON lines if there is one."""
+class Solved:
+    """What was solved, by name; the rest is solved when it is asked for."""
 
-    path: Path | None
+    kept: Rows[dict[str, Any]]
     seconds: float
-
-    def __post_init__(self) -> None:
-        """Read the rows that are there."""
-        self.rows: dict[str, dict[str, Any]] = {}
-        if self.path is not None and self.path.exists():
-            for line in self.path.read_text().splitlines():
-                row = json.loads(line)
-                self.rows[row["name"]] = row
 
     def get(self, name: str, make: Callable[[], Instance], objective: str) -> dict[str, Any]:
         """Return the row of an instance, solving it if it is not there."""
-        if name not in self.rows:
+        if (name,) not in self.kept.by_key:
             compile_moves()
             limits = Limits(time_s=self.seconds, threads=THREADS)
             instance, begun = make(), time.perf_counter()
             with solver_output_to_stderr():
                 found = solve(instance, objective=objective, limits=limits)
-            row = {"name": name, "seconds": time.perf_counter() - begun, **_told(found)}
-            self.rows[name] = row
-            if self.path is not None:
-                with self.path.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
-        return self.rows[name]
+            seconds = time.perf_counter() - begun
+            self.kept.add({"name": name, "seconds": seconds, **_told(found)})
+        return self.kept.by_key[name,]
 
 
 def _told(found: Result[Any]) -> dict[str, Any]:
@@ -92,12 +84,17 @@ def _told(found: Result[Any]) -> dict[str, Any]:
 
 
 def _gaps(
-    report: Report, rows: Rows, family: str, size: int, make: Callable[[int], Instance], most: float
+    report: Report,
+    solved: Solved,
+    family: str,
+    size: int,
+    make: Callable[[int], Instance],
+    most: float,
 ) -> None:
     """Run a size over its seeds, and say whether the median of the gaps is as small as it must."""
     found = []
     for seed in WANTED:
-        row = rows.get(f"{family}-{size}-{seed}", lambda seed=seed: make(seed), "benefit")  # type: ignore[misc]
+        row = solved.get(f"{family}-{size}-{seed}", lambda seed=seed: make(seed), "benefit")  # type: ignore[misc]
         found.append(row["gap"])
         report.row(
             f"{family} {size}, seed {seed}",
@@ -111,28 +108,28 @@ def _gaps(
     report.target(text, f"{middle:.2f} %, worst {worst:.2f} %", middle <= most)
 
 
-def gaps(report: Report, rows: Rows, sizes: tuple[int, ...]) -> None:
+def gaps(report: Report, solved: Solved, sizes: tuple[int, ...]) -> None:
     """Table 1: the certified gap of overloaded machines, and of Min's own setting."""
-    title = f"1. Certified gap in % after {rows.seconds:.0f} s on {THREADS} threads, benefit"
+    title = f"1. Certified gap in % after {solved.seconds:.0f} s on {THREADS} threads, benefit"
     report.table(title, "instance", "value", "bound", "gap %", "seconds")
     for size, most in SIZES.items():
         if size in sizes:
             make: Callable[[int], Instance] = lambda seed, size=size: overloaded(  # noqa: E731
                 requests=size, seed=seed
             )
-            _gaps(report, rows, "overloaded", size, make, most)
+            _gaps(report, solved, "overloaded", size, make, most)
     if MIN5 in sizes:
-        _gaps(report, rows, "min-5", MIN5, lambda seed: min5(requests=MIN5, seed=seed), MIN5_GAP)
+        _gaps(report, solved, "min-5", MIN5, lambda seed: min5(requests=MIN5, seed=seed), MIN5_GAP)
 
 
-def proofs(report: Report, rows: Rows, sizes: tuple[int, ...]) -> None:
+def proofs(report: Report, solved: Solved, sizes: tuple[int, ...]) -> None:
     """Table 2: small instances are proven."""
-    title = f"2. Proofs within {rows.seconds:.0f} s, benefit"
+    title = f"2. Proofs within {solved.seconds:.0f} s, benefit"
     report.table(title, "instance", "value", "bound", "gap %", "seconds")
     proven = total = 0
     for size in (size for size in PROVEN if size in sizes):
         for seed in WANTED:
-            row = rows.get(
+            row = solved.get(
                 f"overloaded-{size}-{seed}",
                 lambda size=size, seed=seed: overloaded(requests=size, seed=seed),  # type: ignore[misc]
                 "benefit",
@@ -144,9 +141,9 @@ def proofs(report: Report, rows: Rows, sizes: tuple[int, ...]) -> None:
         report.target("up to 10 requests: all proven", f"{proven} of {total}", proven == total)
 
 
-def packings(report: Report, rows: Rows, sizes: tuple[int, ...]) -> None:
+def packings(report: Report, solved: Solved, sizes: tuple[int, ...]) -> None:
     """Table 3: Falkenauer's bins."""
-    title = f"3. Fewest bins within {rows.seconds:.0f} s"
+    title = f"3. Fewest bins within {solved.seconds:.0f} s"
     report.table(title, "class", "items", "proven", "of", "median s", "worst s")
     for file, name in CLASSES.items():
         path = DATA / "binpack" / "orlib" / file
@@ -154,7 +151,7 @@ def packings(report: Report, rows: Rows, sizes: tuple[int, ...]) -> None:
             print(f"{name}: no data, set DLOPT_DATA to the folder that holds binpack")
             continue
         found = [
-            rows.get(f"{name}-{label}", lambda made=made: made, "rejections-then-machines")  # type: ignore[misc]
+            solved.get(f"{name}-{label}", lambda made=made: made, "rejections-then-machines")  # type: ignore[misc]
             for label, made in _falkenauer(path)
         ]
         good = sum(row["status"] == Status.OPTIMAL for row in found)
@@ -204,10 +201,12 @@ def main() -> int:
     sizes = tuple(map(int, asked.sizes.split(","))) if asked.sizes else (*SIZES, *PROVEN)
     if asked.seeds:
         WANTED = tuple(map(int, asked.seeds.split(",")))
-    report, rows = Report(False), Rows(asked.rows, asked.seconds)
-    for number, table in TABLES.items():
-        if str(number) in asked.tables:
-            table(report, rows, sizes)
+    report = Report(False)
+    with kept(asked.rows, FORM) as rows:
+        solved = Solved(rows, asked.seconds)
+        for number, table in TABLES.items():
+            if str(number) in asked.tables:
+                table(report, solved, sizes)
     if asked.json:
         report.write(asked.json)
     missed = sum(not target["passed"] for target in report.targets)

@@ -1,6 +1,6 @@
 """Proven optima of task graphs: ``python -m benchmarks.dag_exact --help``.
 
-Every case is a row of a CSV file; a run that was interrupted goes on with what is missing, and
+Every case is a row of a file; a run that was interrupted goes on with what is missing, and
 ``--again`` gives what is open another limit, so that most of a table takes no longer than it must.
 """
 
@@ -14,12 +14,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from benchmarks.measure import solver_output_to_stderr
+from benchmarks.rows import kept, records
 from dlopt import Limits, solve
 from dlopt.formats import dot, graph_files, stg
 from dlopt.generation import generate
@@ -203,27 +204,7 @@ def measured(case: Case, limits: Limits, against: bool) -> Row:
     return Row(*told, *numbers, found.reason or "", other)
 
 
-def read(path: Path) -> dict[tuple[str, str], Row]:
-    """Return the rows that a file has, by table and name; of a case the last."""
-    if not path.is_file():
-        return {}
-    rows = {}
-    with path.open(newline="") as file:
-        for line in csv.DictReader(file):
-            numbers = {key: float(line[key]) for key in ("value", "bound", "seconds", "cpu")}
-            row = Row(**{**line, **numbers})  # type: ignore[arg-type]
-            rows[row.table, row.name] = row
-    return rows
-
-
-def append(path: Path, row: Row) -> None:
-    """Add a row to a file."""
-    new = not path.is_file()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Row)])
-        if new:
-            writer.writeheader()
-        writer.writerow(asdict(row))
+FORM = records("graph", Row, lambda row: (row.table, row.name))
 
 
 def summary(rows: Sequence[Row]) -> int:
@@ -272,7 +253,7 @@ def _contradictions(row: Row) -> Iterator[str]:
 def main() -> int:
     """Run what the command line asks for; return 1 if anything contradicts what is known."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.dag_exact", description=__doc__)
-    parser.add_argument("csv", type=Path, help="the file of rows; what it has is not run again")
+    parser.add_argument("rows", type=Path, help="the file of rows; what it has is not run again")
     parser.add_argument("--tables", default="stg,comm,hetero,rgpos", help="which, with commas")
     parser.add_argument("--sizes", default="50,100", help="of the STG graphs")
     parser.add_argument("--hetero-sizes", default="20,30,50", help="of the generated graphs")
@@ -295,18 +276,18 @@ def main() -> int:
     }
     limits = Limits(time_s=wanted.seconds, threads=wanted.threads)
     chosen = wanted.tables.split(",")
-    known = read(wanted.csv)
-    for table in chosen:
-        for case in list(tables[table]())[wanted.first :: wanted.every]:
-            row = known.get((case.table, case.name))
-            if row is None or (wanted.again and not row.optimal):
-                silent = wanted.pyjobshop and table in ("stg", "rgpos")
-                with solver_output_to_stderr():
-                    row = measured(case, limits, silent)
-                append(wanted.csv, row)
-                known[case.table, case.name] = row
-                print(f"{table} {case.name}: {row.status} {row.value:g} {row.bound:g}", flush=True)
-    rows = [row for row in known.values() if row.table in chosen]
+    with kept(wanted.rows, FORM) as known:
+        for table in chosen:
+            for case in list(tables[table]())[wanted.first :: wanted.every]:
+                row = known.by_key.get((case.table, case.name))
+                if row is None or (wanted.again and not row.optimal):
+                    silent = wanted.pyjobshop and table in ("stg", "rgpos")
+                    with solver_output_to_stderr():
+                        row = measured(case, limits, silent)
+                    known.add(row)
+                    told = f"{table} {case.name}: {row.status} {row.value:g} {row.bound:g}"
+                    print(told, flush=True)
+        rows = [row for row in known if row.table in chosen]
     return 1 if summary(rows) else 0
 
 

@@ -24,7 +24,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from benchmarks.searched import Log, Subject, rows_of, searches, table, variants
+from benchmarks.rows import kept
+from benchmarks.searched import FORM, Log, Subject, rows_of, searches, table, variants
 from dlopt import DloptError, Status, io, registry, solve
 from dlopt.problems.records import Header
 from dlopt.registry import Method
@@ -115,8 +116,8 @@ def main() -> None:
         "--variants", action="store_true", help="with --sound: by each objective, with each option"
     )
     parser.add_argument("--shard", default="1/1", metavar="I/N", help="with --sound: a part")
-    parser.add_argument("--rows", type=Path, metavar="CSV", help="with --sound: go on with it")
-    parser.add_argument("--table", type=Path, metavar="CSV", help="print what such a file says")
+    parser.add_argument("--rows", type=Path, metavar="FILE", help="with --sound: go on with it")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="print what such a file says")
     parser.add_argument("--short", action="store_true", help="a few of all, in under a minute")
     parser.add_argument("--out", type=Path, help="write what is found here")
     given = parser.parse_args()
@@ -170,15 +171,16 @@ def _sound(given: argparse.Namespace, stems: Iterable[str]) -> bool:
             variants(entry) if given.variants else [Subject(entry, floats=given.floats)]
         )
     ]
-    log = Log(given.rows)
     good = True
-    for subject in subjects[part - 1 :: parts]:
-        entry = subject.entry
-        for made in searches(subject, log, given.seconds):
-            told = f"{entry.claim} {subject.asked}".rstrip()
-            good = not row(f"{entry.stem} {entry.name}", told, made) and good
-            _told(made, given.out)
-    return good and not any(one.found for one in log.rows)
+    with kept(given.rows, FORM) as rows:
+        log = Log(rows)
+        for subject in subjects[part - 1 :: parts]:
+            entry = subject.entry
+            for made in searches(subject, log, given.seconds):
+                told = f"{entry.claim} {subject.asked}".rstrip()
+                good = not row(f"{entry.stem} {entry.name}", told, made) and good
+                _told(made, given.out)
+        return good and not any(one.found for one in log.rows)
 
 
 def _short(seed: int) -> bool:

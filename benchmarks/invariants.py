@@ -17,7 +17,6 @@ import argparse
 import datetime as dt
 import importlib
 import inspect
-import json
 import sys
 import time
 import traceback
@@ -29,9 +28,12 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import seed as seeded
 
+from benchmarks.rows import kept, plain
+from dlopt.journal import read_rows
 from dlopt.registry import stems
 from dlopt.version import __version__
 
+FORM = plain("property", "stem", "seed", "date")
 _ROUND = 250
 """Examples of a property at a time: after each round the clock is looked at."""
 _PROFILE = settings(
@@ -99,8 +101,7 @@ def table(files: list[Path]) -> None:
     seeds: dict[str, list[int]] = defaultdict(list)
     found: dict[str, int] = defaultdict(int)
     for file in files:
-        for line in file.read_text().splitlines():
-            row = json.loads(line)
+        for row in read_rows(file, FORM):
             total[row["stem"]] += sum(row["instances"].values())
             seeds[row["stem"]].append(row["seed"])
             found[row["stem"]] += bool(row["finding"])
@@ -126,28 +127,27 @@ def main() -> int:
     settings.register_profile("search", _PROFILE)
     settings.load_profile("search")
     worst = 0
-    for stem in asked.stems.split(","):
-        begun = time.monotonic()
-        counts, finding = search(stem, asked.instances, asked.seconds, asked.seed)
-        took = time.monotonic() - begun
-        row = {
-            "stem": stem,
-            "seed": asked.seed,
-            "date": dt.date.today().isoformat(),
-            "dlopt": __version__,
-            "seconds": round(took, 1),
-            "instances": dict(counts),
-            "finding": finding,
-        }
-        if asked.rows is not None:
-            with asked.rows.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-        print(f"{stem}: {sum(counts.values()):,} instances in {took:.0f} s, seed {asked.seed}")
-        for name, count in counts.items():
-            print(f"  {count:7,}  {name}")
-        if finding:
-            print(finding)
-            worst = 1
+    with kept(asked.rows, FORM) as rows:
+        for stem in asked.stems.split(","):
+            begun = time.monotonic()
+            counts, finding = search(stem, asked.instances, asked.seconds, asked.seed)
+            took = time.monotonic() - begun
+            row = {
+                "stem": stem,
+                "seed": asked.seed,
+                "date": dt.date.today().isoformat(),
+                "dlopt": __version__,
+                "seconds": round(took, 1),
+                "instances": dict(counts),
+                "finding": finding,
+            }
+            rows.add(row)
+            print(f"{stem}: {sum(counts.values()):,} instances in {took:.0f} s, seed {asked.seed}")
+            for name, count in counts.items():
+                print(f"  {count:7,}  {name}")
+            if finding:
+                print(finding)
+                worst = 1
     return worst
 
 

@@ -6,15 +6,14 @@ of CPU time is not searched for again, and a new search of the same method has t
 
 from __future__ import annotations
 
-import csv
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from benchmarks.rows import Rows, records, stored
 from dlopt import registry
 from dlopt.cli.console import quiet_solvers
 from dlopt.registry import Method
@@ -121,43 +120,30 @@ class Row:
         return self.problem, self.method, self.asked
 
 
-NAMES = tuple(field.name for field in fields(Row))
+FORM = records("search", Row, lambda row: (*row.key, row.seed, row.version))
 
 
-def rows_of(file: Path) -> list[Row]:
-    """Return the rows of a file, none if it does not exist; a torn last line is left out."""
-    if not file.exists():
-        return []
-    text = file.read_text(encoding="utf-8")
-    lines = text[: text.rfind("\n") + 1].splitlines()
-    return [_row(entry) for entry in csv.DictReader(lines) if entry["version"] == __version__]
-
-
-def _row(entry: dict[str, str]) -> Row:
-    return Row(
-        entry["problem"],
-        entry["method"],
-        entry["kind"],
-        entry["claim"],
-        entry["asked"],
-        int(entry["seed"]),
-        float(entry["seconds"]),
-        float(entry["cpu_s"]),
-        int(entry["tried"]),
-        int(entry["left_out"]),
-        entry["found"],
-        entry["version"],
-    )
+def rows_of(file: Path | None) -> list[Row]:
+    """Return the rows of a file that are of this version of dlopt, none if it does not exist."""
+    return [row for row in stored(file, FORM) if row.version == __version__]
 
 
 class Log:
-    """The rows so far, and the file that each new one is appended to."""
+    """The rows so far.
 
-    def __init__(self, path: Path | None) -> None:
-        self.rows = [] if path is None else rows_of(path)
-        self._path = path
-        if path is not None:
-            _mend(path)
+    Parameters
+    ----------
+    kept : Rows
+        Each new one is added to it.
+    """
+
+    def __init__(self, kept: Rows[Row]) -> None:
+        self._kept = kept
+
+    @property
+    def rows(self) -> list[Row]:
+        """Those of this version of dlopt."""
+        return [row for row in self._kept if row.version == __version__]
 
     def spent(self, key: tuple[str, str, str]) -> tuple[float, int]:
         """Return the CPU seconds spent on something, and the first seed not used for it."""
@@ -165,22 +151,8 @@ class Log:
         return sum(row.cpu_s for row in mine), max((row.seed + 1 for row in mine), default=0)
 
     def append(self, row: Row) -> None:
-        """Add a row; it is on the disk when this returns."""
-        self.rows.append(row)
-        if self._path is not None:
-            with self._path.open("a", encoding="utf-8", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerow(astuple(row))
-                file.flush()
-                os.fsync(file.fileno())
-
-
-def _mend(path: Path) -> None:
-    """Cut off a torn last line; give a new file its header."""
-    whole = path.read_bytes() if path.exists() else b""
-    if b"\n" in whole:
-        os.truncate(path, whole.rfind(b"\n") + 1)
-    else:
-        path.write_text(",".join(NAMES) + "\n", encoding="utf-8")
+        """Add a row; it is in the file when this returns."""
+        self._kept.add(row)
 
 
 def searches(subject: Subject, log: Log, seconds: float) -> Iterator[Search]:

@@ -29,9 +29,12 @@ from benchmarks import made_up_models, word_instances
 from benchmarks.asked_again import SAME, Answer, Claim, watched
 from benchmarks.measure import solver_output_to_stderr
 from benchmarks.other_engines import by_brute_force, by_other_methods
+from benchmarks.rows import kept, plain
 from benchmarks.word_instances import Case
 from dlopt import DloptError, Limits, NotApplicableError, registry, solve
+from dlopt.journal import read_rows
 
+FORM = plain("answer")
 STEMS = ("dag", "bag", "coreservation", "admission", "multistage", "iit")
 
 
@@ -135,7 +138,7 @@ def main() -> int:
     parser.add_argument("--table", type=Path, help="only print what such a file of rows says")
     wanted = parser.parse_args()
     if wanted.table:
-        told = [json.loads(line) for line in wanted.table.read_text().splitlines()]
+        told = read_rows(wanted.table, FORM)
         summary(told)
         return 1 if any(row.get("verdict") == "disagree" for row in told) else 0
     if wanted.models:
@@ -144,22 +147,22 @@ def main() -> int:
     folder = wanted.data or (Path(named) if named else None)
     rows: list[dict[str, Any]] = []
     begun = time.perf_counter()
-    for stem in wanted.stems.split(","):
-        registry.problem(stem)
-        cases: list[Case] = []
-        if "shipped" in wanted.sources:
-            cases += word_instances.shipped(stem)
-        if "generated" in wanted.sources:
-            cases += word_instances.generated(stem, wanted.seeds)
-        if "data" in wanted.sources and folder is not None:
-            cases += word_instances.data(stem, folder, wanted.sets)
-        for case in cases:
-            for row in rows_of(case, wanted.seconds, wanted.most):
-                rows.append(row)
-                if wanted.rows:
-                    with wanted.rows.open("a") as file:
-                        file.write(json.dumps(row) + "\n")
-        print(f"{stem}: {len(cases)} questions, {time.perf_counter() - begun:.0f} s", flush=True)
+    with kept(wanted.rows, FORM) as answers:
+        for stem in wanted.stems.split(","):
+            registry.problem(stem)
+            cases: list[Case] = []
+            if "shipped" in wanted.sources:
+                cases += word_instances.shipped(stem)
+            if "generated" in wanted.sources:
+                cases += word_instances.generated(stem, wanted.seeds)
+            if "data" in wanted.sources and folder is not None:
+                cases += word_instances.data(stem, folder, wanted.sets)
+            for case in cases:
+                for row in rows_of(case, wanted.seconds, wanted.most):
+                    rows.append(row)
+                    answers.add(row)
+            spent = time.perf_counter() - begun
+            print(f"{stem}: {len(cases)} questions, {spent:.0f} s", flush=True)
     summary(rows)
     return 1 if any(row.get("verdict") == "disagree" for row in rows) else 0
 

@@ -34,15 +34,16 @@ from benchmarks.papers.bag_claims import (
 from benchmarks.papers.bag_runs import (
     BLIND,
     BOUND,
+    FORM,
     MEASURES,
     OPTIMA,
     Experiment,
-    Kept,
     Row,
     experiments,
     rows_of,
 )
 from benchmarks.papers.pictures import picture
+from benchmarks.rows import kept
 from dlopt.plotting.curves import Curve, Panel, Spot
 from dlopt.simulation.many import estimate
 
@@ -223,9 +224,9 @@ def main() -> int:
     chosen = experiments(runs, quick=wanted.quick)
     if wanted.only:
         chosen = {name: it for name, it in chosen.items() if name in needed(wanted.only)}
-    kept = Kept(wanted.rows)
     scale = "quick" if wanted.quick else "full"
-    rows = rows_of(chosen, scale, kept.read(), kept.add, wanted.processes)
+    with kept(wanted.rows, FORM) as found:
+        rows = rows_of(chosen, scale, found, wanted.processes)
     results = Results(rows, chosen)
     for title, asked in (("claim", CLAIMS), ("beside the claims", BESIDE)):
         chosen_claims = [

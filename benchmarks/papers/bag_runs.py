@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heappop, heappush
-from pathlib import Path
+from operator import attrgetter
 from typing import Any
 
 from benchmarks.papers.bag_claims import BASELINES, READINGS
+from benchmarks.rows import Rows, records
 from dlopt import solve
 from dlopt.generation.bag import gds
 from dlopt.problems.bag import Instance, success_ratios
@@ -124,21 +124,13 @@ class Row:
     proven: bool
     seconds: float
 
-    @classmethod
-    def read(cls, cells: Mapping[str, str]) -> Row:
-        """Return a row of a file."""
-        critical, overall = (float(cells[name]) if cells[name] else None for name in MEASURES)
-        texts = cells["scale"], cells["experiment"], cells["x"], int(cells["seed"]), cells["label"]
-        return cls(
-            *texts, critical, overall, cells["proven"] == "True", seconds=float(cells["seconds"])
-        )
-
     @property
     def key(self) -> Key:
         """What it is the result of."""
         return self.scale, self.experiment, self.x, self.seed, self.label
 
 
+FORM = records("run", Row, attrgetter("key"))
 MEASURES = ("critical", "overall")
 
 
@@ -201,23 +193,22 @@ class _Job:
     def run(self) -> list[Row]:
         """Return a row of each method."""
         instance = gds(seed=self.seed, **self.parameters)
-        rows = []
+        made = []
         for label in self.labels:
             begun = time.perf_counter()
             found = measured(instance, label)
-            rows.append(Row(*self.key(label), *found, round(time.perf_counter() - begun, 3)))
-        return rows
+            made.append(Row(*self.key(label), *found, round(time.perf_counter() - begun, 3)))
+        return made
 
 
 def rows_of(
     chosen: Mapping[str, Experiment],
     scale: str,
-    done: Iterable[Row],
-    keep: Callable[[Row], None],
+    kept: Rows[Row],
     processes: int,
 ) -> list[Row]:
     """Return all rows, those that are done as they are; seed by seed, so that any stop is fair."""
-    found = {row.key: row for row in done}
+    found = kept.by_key
     jobs = [
         _Job(scale, name, str(x), seed, parameters, labels)
         for name, it in chosen.items()
@@ -231,36 +222,9 @@ def rows_of(
         for job in jobs
         if (missing := tuple(label for label in job.labels if job.key(label) not in found))
     ]
-    for number, rows in enumerate(spread(_Job.run, todo, processes) if todo else (), start=1):
-        for row in rows:
-            found[row.key] = row
-            keep(row)
+    for number, made in enumerate(spread(_Job.run, todo, processes) if todo else (), start=1):
+        for row in made:
+            kept.add(row)
         print(f"\r{number} of {len(todo)} instances", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return [found[job.key(label)] for job in jobs for label in job.labels]
-
-
-class Kept:
-    """Rows in a file of comma-separated values, written as they come."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        self.names = [field.name for field in fields(Row)]
-
-    def read(self) -> list[Row]:
-        """Return the rows that stand there."""
-        if self.path is None or not self.path.exists():
-            return []
-        with self.path.open(newline="") as file:
-            return [Row.read(cells) for cells in csv.DictReader(file)]
-
-    def add(self, row: Row) -> None:
-        """Append a row."""
-        if self.path is None:
-            return
-        fresh = not self.path.exists()
-        with self.path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, self.names, lineterminator="\n")
-            if fresh:
-                writer.writeheader()
-            writer.writerow(asdict(row))

@@ -7,14 +7,13 @@ instance (300 requests of figure 5.9, 10 machines of figure 5.10) share their ro
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,8 @@ from benchmarks.papers.coreservation_points import (
     Experiment,
     Parameters,
 )
+from benchmarks.rows import form_of, kept
+from benchmarks.rows import stored as read_stored
 from dlopt.generation.request_draws import QUARTERS
 from dlopt.problems.coreservation import Instance, Solution, objective
 from dlopt.result import NO_LIMITS, Limits
@@ -96,22 +97,23 @@ class Row:
     seconds: float
     reason: str = ""
 
-    def told(self) -> str:
-        """Return it as a line of JSON."""
+    def told(self) -> dict[str, Any]:
+        """Return it as data."""
         cell = {name: getattr(self.cell, name) for name in Cell.__slots__}
         mine = {name: getattr(self, name) for name in Row.__slots__ if name != "cell"}
-        return json.dumps({**cell, "parameters": dict(self.cell.parameters), **mine})
+        return {**cell, "parameters": dict(self.cell.parameters), **mine}
 
     @classmethod
-    def read(cls, line: str) -> Row:
-        """Return the row of a line."""
-        data = json.loads(line)
+    def read(cls, data: dict[str, Any]) -> Row:
+        """Return the row of data."""
         parameters = tuple(data.pop("parameters").items())
         cell = Cell(parameters=parameters, **{k: data.pop(k) for k in _PLAIN})
         return cls(cell, **data)
 
 
 _PLAIN = tuple(name for name in Cell.__slots__ if name != "parameters")
+
+FORM = form_of("cell", Row.told, Row.read, attrgetter("cell"))
 
 
 @lru_cache(maxsize=1)
@@ -188,36 +190,20 @@ def rows_of(cells: Sequence[Cell], path: Path | None, processes: int) -> dict[Ce
     SolverError
         If a process died.
     """
-    found = {row.cell: row for row in stored(path)}
-    todo = [cell for cell in cells if cell not in found]
-    if path is not None:
-        _mend(path)
-    if any(cell.limit is not None for cell in todo):
-        compile_moves()  # once for all processes
-    begun = time.perf_counter()
-    for number, row in enumerate(spread(Cell.run, todo, processes) if todo else (), start=1):
-        found[row.cell] = row
-        if path is not None:
-            with path.open("a", encoding="utf-8") as file:
-                file.write(row.told() + "\n")
-        spent = time.perf_counter() - begun
-        print(
-            f"\r{number} of {len(todo)} cells, {spent:.0f} s", end="", file=sys.stderr, flush=True
-        )
-    print(file=sys.stderr)
-    return found
+    with kept(path, FORM) as found:
+        todo = [cell for cell in cells if cell not in found.by_key]
+        if any(cell.limit is not None for cell in todo):
+            compile_moves()  # once for all processes
+        begun = time.perf_counter()
+        for number, row in enumerate(spread(Cell.run, todo, processes) if todo else (), start=1):
+            found.add(row)
+            spent = time.perf_counter() - begun
+            told = f"\r{number} of {len(todo)} cells, {spent:.0f} s"
+            print(told, end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+        return found.by_key  # type: ignore[return-value]
 
 
-def stored(path: Path | None) -> Iterator[Row]:
-    """Yield the rows of a file; a last line without end is none."""
-    if path is not None and path.exists():
-        for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
-            yield Row.read(line)
-
-
-def _mend(path: Path) -> None:
-    """Take away a last line that was begun and never ended."""
-    if path.exists():
-        kept = path.read_bytes()
-        with path.open("r+b") as file:
-            file.truncate(kept.rfind(b"\n") + 1)
+def stored(path: Path | None) -> list[Row]:
+    """Return the rows of a file."""
+    return read_stored(path, FORM)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.searched import Log, Subject, rows_of, searches, table, variants
+from benchmarks.rows import kept
+from benchmarks.searched import FORM, Log, Subject, rows_of, searches, table, variants
 from dlopt import registry
 from dlopt.verify import Search, falsify
 
@@ -28,13 +29,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_search_goes_on_where_it_was_left(clock: list[float], tmp_path: Path) -> None:
-    file = tmp_path / "rows.csv"
-    assert len(list(searches(OPR, Log(file), 8.0))) == 2
+    file = tmp_path / "rows.jsonl"
+
+    def made() -> int:
+        with kept(file, FORM) as rows:
+            return len(list(searches(OPR, Log(rows), 8.0)))
+
+    assert made() == 2
     assert clock == [8.0, 4.0]
-    assert list(searches(OPR, Log(file), 8.0)) == []
+    assert made() == 0
     file.write_bytes(file.read_bytes()[:-5])  # killed while it wrote the second
     assert [row.seed for row in rows_of(file)] == [0]
-    assert len(list(searches(OPR, Log(file), 8.0))) == 1
+    assert made() == 1
     assert clock[2:] == [4.0]
     assert [row.seed for row in rows_of(file)] == [0, 1]
     assert table(rows_of(file)).splitlines()[2:] == [
@@ -43,8 +49,9 @@ def test_a_search_goes_on_where_it_was_left(clock: list[float], tmp_path: Path) 
 
 
 def test_a_finding_ends_it(clock: list[float]) -> None:
-    log = Log(None)
-    assert len(list(searches(OPR, log, 100.0))) == 8
+    with kept(None, FORM) as rows:
+        log = Log(rows)
+        assert len(list(searches(OPR, log, 100.0))) == 8
     assert log.rows[-1].found == "transmission-duration"
 
 
