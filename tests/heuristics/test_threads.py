@@ -184,3 +184,38 @@ def test_copies_of_the_other_engines() -> None:
     assert twin.submit(asked(1)[:3]) == engine.submit(asked(1)[:3])
     late = multistage.Task("late", 1, 2, 30)
     assert other.submit(late) == head.submit(late) and other.plan() == head.plan()
+    assert other.decisions == head.decisions
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies_of_a_table_hold_and_cancel_as_their_original(copied: Any) -> None:
+    table = TimeSlotTable([Machine("a", 10), Machine("b", 4)])
+    held = [table.reserve(k % 2, k, k + 3, 1) for k in range(8)]
+    table.cancel(held.pop(3))
+    twin, again = copied((table, held))
+    assert [table.reserve(0, 4, 6, 5).cpu, twin.reserve(0, 4, 6, 5).cpu] == [5, 5]
+    for kept, other in zip(held[:3], again[:3], strict=True):
+        with pytest.raises(DloptError, match="does not hold"):
+            twin.cancel(kept)
+        table.cancel(kept)
+        twin.cancel(other)
+    assert len(twin) == len(table) == 5
+    for machine in (0, 1):
+        for start in range(12):
+            free = table.smallest_free(machine, start, start + 1)
+            assert twin.smallest_free(machine, start, start + 1) == free
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies_around_reservations_go_on_as_their_original(copied: Any) -> None:
+    head = MultiStage(CLUSTER)
+    for task in stream(2)[:10]:
+        head.submit(multistage.Task(task.id, 0, task.load, task.deadline))
+        head.reserve(multistage.Reservation(f"r-{task.id}", 0, 10, 14, nodes=1))
+    twin = copied(head)
+    for task in stream(3)[:10]:
+        late = multistage.Task(task.id, 2, task.load, task.deadline)
+        assert twin.submit(late) == head.submit(late)
+        wanted = multistage.Reservation(f"r-{task.id}", 2, 40, 50, nodes=2)
+        assert twin.reserve(wanted) == head.reserve(wanted)
+    assert twin.plan() == head.plan() and twin._lock is not head._lock

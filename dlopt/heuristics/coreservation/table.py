@@ -74,7 +74,7 @@ class TimeSlotTable(Guarded):
     Notes
     -----
     Several threads may use one: a call waits until those before it have ended. Copies and pickles
-    go on by themselves.
+    go on by themselves; copy or pickle the reservations that `cancel` is to take together with it.
 
     Guarantee: all sums are exact, of floats too. So what is cancelled leaves no trace, in whatever
     order; and an answer in floats is rounded down, so that what is free can be reserved.
