@@ -39,6 +39,7 @@ PLANS = {
     "fast-edf-iit-literal-dispatched-two-nodes": ["a0 8/7, a1 6/7"],
     "fast-edf-iit-literal-edf": ["a0 1"],
     "fast-edf-iit-literal-waiting": ["a0 1"],
+    "hybrid-literal-busy-channel": ["b0 2"],
     "idle-for-what-comes": ["b0 1, a0 2"],
     "later-deadline-first": ["b1 5, b0 5, a1 2"],
     "mcdf-cost-order": ["b0 1, a2 1, a1 1, c0 3"],

@@ -37,7 +37,7 @@ def assert_earliest(engine, task, others, gap=TINY):
     if found is not None:
         assert with_deadline(engine, task, found)
     top = 1000 if found is None else found
-    earlier = [top * share_ for share_ in others] + [top - gap, top * (1 - gap)]
+    earlier = [top * share_ for share_ in others] + [top * (1 - gap)]
     for deadline in earlier:
         assert deadline <= 0 or not with_deadline(engine, task, deadline)
 
