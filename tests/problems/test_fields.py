@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dlopt.errors import InvalidInstanceError
+from dlopt.problems.fields import MOST_FAULTS
 from tests.problems.made_up import FINITE, LARGE, Part, Whole, faults_of
 
 F = Fraction
@@ -194,3 +195,7 @@ def test_fields_without_a_rule_take_anything() -> None:
     assert Whole(1, main=None, maybe=None, maybe_list=None, maybe_costs=None).maybe is None
     assert Whole(1, choice="right", text="x", above=-2).choice == "right"
     assert Part(1, mandatory=True).mandatory is True
+
+
+def test_a_list_in_which_nothing_is_right_ends_early() -> None:
+    assert len(faults_of(costs=["x"] * 5_000)) == MOST_FAULTS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt import Limits, Status, generate
+from dlopt import Limits, Status, generate, solve
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide
 from dlopt.heuristics.iit.estimates import estimate
 from dlopt.heuristics.iit.methods import edf_iit_1, edf_iit_2, epr, equal_finish, opr
@@ -224,3 +224,14 @@ def test_exact_numbers_keep_the_time_limit() -> None:
     assert found.status is Status.LIMIT and "--float-numbers" in (found.reason or "")
     few = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
     assert edf_iit_2(few, limits=Limits(time_s=60)).value == Fraction(39, 8)
+
+
+@pytest.mark.parametrize("method", ["edf-iit-1", "edf-iit-2", "equal-finish", "opr", "epr"])
+@pytest.mark.parametrize("load", [1e-12, 1e-17, 1e-300])
+@pytest.mark.parametrize("readiness", [(0.0, 0.0, 0.0), (0.0, 1e-9, 2e10)])
+def test_a_load_that_is_lost_in_rounding_beside_the_setup_times(method, load, readiness):
+    cluster = Cluster(3, tau=1.0, chi=1.0, theta_cm=1e10, theta_cp=0.5)
+    result = solve(Instance(cluster, readiness, load=load), method)
+    assert result.violations == ()
+    assert 1e10 <= result.value < 2.1e10
+    assert math.fsum(chunk.load for chunk in result.solution.chunks) == pytest.approx(load)

@@ -12,7 +12,10 @@ from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.cores import core_of
 from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.admission.fast.hybrid_literal import Unplanned
 from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
+from dlopt.heuristics.admission.nodes import Miss
+from dlopt.heuristics.admission.orders import Refused, Waiting
 from dlopt.problems.admission import Chunk, Instance, Task, violations
 from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.fast.cores import core, costs, decided, streams
@@ -168,3 +171,30 @@ def test_a_state_that_cannot_be_kept_is_unknown():
         result = dlopt.solve(Instance(cluster, tasks, now=2), name)
         assert result.status == "unknown"
         assert "promise to a" in result.reason
+
+
+def test_as_printed_nothing_is_accepted_where_the_other_side_finds_no_plan():
+    task = Waiting((4, 7), "t7", 0, 1, 4)
+    unplanned = Unplanned(Refused(task, Miss(Fraction(1), "time")))
+    assert unplanned.refusal(task) is unplanned.offer(task) is unplanned.refused
+    assert list(unplanned.deadlines(task)) == []
+
+
+def test_as_printed_what_is_lost_before_a_switch_stays_lost():
+    path = "instances/admission/counterexamples/hybrid-literal-busy-channel.json"
+    engine = Admission.of(dlopt.read(path), "hybrid:literal")
+    assert [engine.submit(task).accepted for task in dlopt.read(path).tasks] == [True, True]
+    assert engine._queue.fast
+    engine.advance(6)
+    assert [(lost.task.id, lost.load) for lost in engine._queue.lost()] == [("b", Fraction(1, 2))]
+    assert not engine.submit(Task("c", 6, 10, 1)).accepted
+    assert engine.submit(Task("d", 6, 1, 9)).accepted and not engine._queue.fast
+    assert [lost.task.id for lost in engine._queue.lost()] == ["b"]
+
+
+def test_as_printed_it_may_begin_without_a_plan():
+    engine = Admission(Cluster(2, 1, 1), Hybrid(0, literal=True))
+    assert engine._queue.fast and len(engine._queue._core) == 0
+    tasks = [Task("a", 0, 2, 4), Task("b", 1, 2, 9), Task("c", 30, 2, 9)]
+    assert [engine.submit(task).accepted for task in tasks] == [True, True, True]
+    assert violations(Instance(Cluster(2, 1, 1), tuple(tasks)), engine.plan()) == ()
