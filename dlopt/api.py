@@ -14,7 +14,7 @@ from dlopt.attempts import Attempt
 from dlopt.errors import DloptError, NotApplicableError
 from dlopt.known import Contradiction, contradictions
 from dlopt.problems.records import Header
-from dlopt.referee import RefutedAnswerError, check
+from dlopt.referee import RefutedAnswerError, check, disproof
 from dlopt.registry import Method
 from dlopt.result import (
     NO_LIMITS,
@@ -173,7 +173,9 @@ def compare(
 ) -> Comparison:
     """Solve an instance by many methods and measure them against the proven optimum.
 
-    A method that fails, or whose answer is refuted, is a row that says so.
+    A method that fails, or whose answer is refuted, is a row that says so. Refuted is an answer
+    that breaks a rule, and a bound or proof of infeasibility that the checked plan of another
+    method contradicts.
 
     Parameters
     ----------
@@ -222,12 +224,28 @@ def compare(
             rows.append(Row(entry, None, None, error))
         else:
             rows.append(Row(entry, found, None))
+    rows = _held_against_each_other(instance, goal, rows)
     reference = next(
         (row.result for row in rows if row.result and row.method.kind == "exact"), None
     )
     measured = (replace(row, behind=_behind(row.result, reference)) for row in rows)
     wrong = contradictions(instance.best_known, goal, (row.result for row in rows if row.result))
     return Comparison(instance, name, reference, tuple(measured), tuple(left_out), wrong)
+
+
+def _held_against_each_other(instance: Header, goal: Objective, rows: list[Row]) -> list[Row]:
+    """Return the rows; one whose bound the checked plan of another beats is refuted."""
+    results = [row.result for row in rows if row.result is not None]
+    held = []
+    for row in rows:
+        wrong = None if row.result is None else disproof(goal, row.result, results)
+        if row.result is not None and wrong is not None:
+            error = RefutedAnswerError(
+                f"the answer of {row.method.name} is refuted: {wrong}", instance, row.result
+            )
+            row = Row(row.method, None, None, error)
+        held.append(row)
+    return held
 
 
 def _goal(instance: Header, entry: Method, objective: str | None) -> Objective:

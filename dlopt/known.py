@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact, is_exact, is_finite, shown
 from dlopt.problems.records import BestKnown
-from dlopt.result import PLAN_CLASSES, Objective, PlanClass, Result, Status, Value
+from dlopt.result import Objective, Result, Status, Value, within_class
 
 Kind: TypeAlias = Literal["better-plan", "plan-beyond-bound", "value-beyond-bound", "no-plan"]
 
@@ -104,7 +104,7 @@ def _by_plans(
         value = result.value
         if result.solution is None or value is None or not _comparable(value):
             continue
-        if not _within(result.plan_class, known.plan_class):
+        if not within_class(result.plan_class, known.plan_class):
             continue
         if best is None or goal.better(value, best):
             best, method = value, result.method
@@ -127,7 +127,7 @@ def _by_proofs(
     strictest: Value | None = None
     method = ""
     for result in results:
-        if not _within(known.plan_class, result.plan_class):
+        if not within_class(known.plan_class, result.plan_class):
             continue
         # Others may ask for more than a plan, as `all-or-nothing` asks for all tasks.
         if result.status is Status.INFEASIBLE and result.method == "exact":
@@ -140,13 +140,6 @@ def _by_proofs(
     if strictest is None or not _better(goal, known.value, strictest, results[0].origin):
         return None
     return Contradiction(known, "value-beyond-bound", method, strictest)
-
-
-def _within(inner: PlanClass | None, outer: PlanClass | None) -> bool:
-    """Tell whether all plans of one class are of the other; of two k it is not known."""
-    if inner is None or outer is None or inner == outer == "k":
-        return False
-    return PLAN_CLASSES.index(inner) <= PLAN_CLASSES.index(outer)
 
 
 def _better(goal: Objective, left: Value, right: Value, origin: Number) -> bool:

@@ -29,7 +29,7 @@ from dlopt.arithmetic import (
 from dlopt.errors import NotApplicableError, SolverError, shortened
 from dlopt.problems.records import Header, numbers_of
 from dlopt.registry import Method
-from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation
+from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation, within_class
 
 
 class RefutedAnswerError(SolverError):
@@ -246,6 +246,42 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     if answer.status is Status.OPTIMAL and not _meets(answer.bound, value, origin):
         return replace(answer, status=Status.FEASIBLE, reason="value and bound differ")
     return answer
+
+
+def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]) -> str | None:
+    """Return which checked plan is better than an answer says that any plan is, or None.
+
+    Parameters
+    ----------
+    goal : Objective
+    answer : Result
+        Its bound is held against the plans, and that there is none if it is ``exact`` that says
+        so: others ask for more than a plan.
+    others : iterable of Result
+        Of the same instance and objective, as `dlopt.solve` returns them. Plans of another class
+        than the bound speaks of count no more than unsound ones.
+
+    Examples
+    --------
+    >>> goal = Objective("completion", "min")
+    >>> plan = Result(Status.FEASIBLE, object(), value=4, method="opr", plan_class="single")
+    >>> bound = Result(Status.BOUND, bound=5, method="bound-fluid", plan_class="any")
+    >>> disproof(goal, bound, [plan])
+    'no plan is better than 5, it says, and the checked plan of opr is worth 4'
+    """
+    none = answer.status is Status.INFEASIBLE and answer.method == "exact"
+    for other in others:
+        if other.solution is None or other.value is None or other.status is Status.UNSOUND:
+            continue
+        if not within_class(other.plan_class, answer.plan_class):
+            continue
+        worth = f"the checked plan of {other.method} is worth {_text(other.value)}"
+        if none:
+            return f"there is no plan, it says, and {worth}"
+        beyond = answer.bound is not None and _beyond(goal, other.value, answer.bound)
+        if beyond and not _meets(answer.bound, other.value, answer.origin):
+            return f"no plan is better than {_text(answer.bound)}, it says, and {worth}"
+    return None
 
 
 def _proof(instance: Header, entry: Method, answer: Result[Any]) -> Proof | None:

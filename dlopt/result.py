@@ -33,6 +33,19 @@ PROOFS: tuple[Proof, ...] = ("exact", "certificate", "solver", "floats")
 SolutionT = TypeVar("SolutionT")
 
 
+def within_class(inner: PlanClass | None, outer: PlanClass | None) -> bool:
+    """Tell whether all plans of one class are of the other; of two k it is not known.
+
+    Examples
+    --------
+    >>> within_class("single", "any"), within_class("any", "single"), within_class("k", "k")
+    (True, False, False)
+    """
+    if inner is None or outer is None or inner == outer == "k":
+        return False
+    return PLAN_CLASSES.index(inner) <= PLAN_CLASSES.index(outer)
+
+
 class Status(StrEnum):
     """How a method ended.
 

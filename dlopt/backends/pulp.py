@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -18,6 +18,7 @@ import pulp
 
 from dlopt.arithmetic import Number
 from dlopt.backends import external, rational
+from dlopt.backends.linear_program import BasisStatus
 from dlopt.backends.output import solver_output_to_stderr
 from dlopt.backends.scales import Scales, in_units, is_readable, scales, times_power
 from dlopt.errors import NotApplicableError, SolverError
@@ -88,7 +89,8 @@ def optimise(
     NotApplicableError
         If PuLP knows no solver of that name.
     SolverError
-        If the solver is not installed, or fails.
+        If the solver is not installed, or fails; or if the numbers of a linear program lie so far
+        apart that HiGHS reads them in other units only, and its basis leads to no proof.
     """
     if solver == DEFAULT:
         return _highs(problem, limits, seed, exact)
@@ -123,6 +125,22 @@ def linear(terms: Iterable[Term]) -> pulp.LpAffineExpression:
     for coefficient, variable in terms:
         coefficients[variable] = coefficients.get(variable, 0) + coefficient
     return pulp.LpAffineExpression(coefficients, constant=0)
+
+
+def in_floats(proof: Outcome) -> Outcome:
+    """Return a proven optimum as one in floats, for a model whose numbers are floats.
+
+    Raises
+    ------
+    SolverError
+        If a number is larger than any float.
+    """
+    try:
+        values = {name: float(value) for name, value in proof.assignment.items()}
+        value = None if proof.value is None else float(proof.value)
+    except OverflowError as error:
+        raise SolverError("the optimum is larger than any float") from error
+    return replace(proof, value=value, bound=value, assignment=values, proven=False)
 
 
 _LARGEST = 1e15
@@ -160,7 +178,7 @@ def _highs(
     )
     if not command.available():
         raise SolverError("HiGHS is not available: pip install 'highspy>=1.12,<1.13'")
-    asked, units = _in_units(problem, scaled)
+    asked, units, told = _in_units(problem, scaled)
     # PuLP has no word for a node limit; HiGHS says it below. Nor has it one for a row that HiGHS
     # refuses, and then reads beyond the last.
     with contextlib.suppress(KeyError, IndexError), solver_output_to_stderr():
@@ -188,11 +206,13 @@ def _highs(
             return _highs(problem, limits, seed, exact, attempts, scaled=True)
         raise SolverError(f"HiGHS ended with {model.modelStatusToString(said)!r}")
     status = statuses[said]
-    alike = asked.numConstraints() == problem.numConstraints()
-    if status is Status.OPTIMAL and exact and alike and not problem.isMIP():
-        proof = _prove(problem, limits)
+    if status is Status.OPTIMAL and (exact or units is not None) and not problem.isMIP():
+        proof = _prove(problem, limits, told)
         if proof is not None:
-            return proof
+            return proof if exact else in_floats(proof)
+        if units is not None:
+            # Other units leave terms out: what is optimal then is a bound, and its point is none.
+            raise SolverError("no optimum is proven of a program with numbers too far apart")
     return _claimed(problem, status, limits, units)
 
 
@@ -220,14 +240,19 @@ def _claimed(
     return Outcome(status, value, bound, values, False, DEFAULT, version)
 
 
-def _in_units(problem: pulp.LpProblem, always: bool) -> tuple[pulp.LpProblem, Scales | None]:
-    """Return a problem in units that HiGHS can read, itself if it can be read as it stands."""
+def _in_units(
+    problem: pulp.LpProblem, always: bool
+) -> tuple[pulp.LpProblem, Scales | None, Sequence[int]]:
+    """Return a problem in units that HiGHS can read, itself if it can be read as it stands.
+
+    The last of the three says which rows of the problem those of the returned one are.
+    """
     rows, variables = problem.constraints(), problem.variables()
     ends = [end for one in variables for end in (one.lowBound, one.upBound)]
     ends += [row.constant for row in rows]
     coefficients = chain.from_iterable(row.values() for row in (problem.objective or {}, *rows))
     if not problem.objective or (not always and is_readable(coefficients, ends)):
-        return problem, None
+        return problem, None, range(len(rows))
     program = rational.from_pulp(problem)
     units = scales(program, {j for j, one in enumerate(variables) if one.cat == pulp.LpInteger})
     program = in_units(program, units)
@@ -238,21 +263,28 @@ def _in_units(problem: pulp.LpProblem, always: bool) -> tuple[pulp.LpProblem, Sc
     ]
     prices = zip(program.costs, own, strict=True)
     twin.setObjective(linear((program.sense * cost, one) for cost, one in prices))
-    for terms, (low, high) in zip(program.rows, program.row_bounds, strict=True):
+    told = []
+    for at, (terms, (low, high)) in enumerate(zip(program.rows, program.row_bounds, strict=True)):
         row = linear((a, own[j]) for j, a in terms)
+        if low is None and high is None:  # all that it says is too small beside the rest
+            continue
+        told.append(at)
         if low is not None and low == high:
             twin += row == high
-            continue
-        if high is not None:
+        elif high is not None:
             twin += row <= high
-        if low is not None:
+        else:
             twin += row >= low
-    return twin, units
+    return twin, units, told
 
 
-def _prove(problem: pulp.LpProblem, limits: Limits) -> Outcome | None:
+def _prove(problem: pulp.LpProblem, limits: Limits, told: Sequence[int]) -> Outcome | None:
+    """Return the optimum with a proof in fractions, from the basis of the rows that were told."""
     program = rational.from_pulp(problem)
-    columns, rows = rational.statuses_from_highs(problem.solverModel)
+    columns, found = rational.statuses_from_highs(problem.solverModel)
+    rows = [BasisStatus.BASIC] * len(program.rows)
+    for at, row_status in zip(told, found, strict=True):
+        rows[at] = row_status
     certificate = rational.certify(program, columns, rows, time_s=limits.time_s)
     if certificate is None:
         return None

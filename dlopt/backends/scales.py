@@ -8,13 +8,14 @@ that are too small even so are left out in a way that excludes no point.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import copysign, inf, ldexp
 from typing import NamedTuple
 
 from dlopt.arithmetic import Number
+from dlopt.backends.implied_bounds import implied_bounds
 from dlopt.backends.linear_program import Bounds, LinearProgram, Row
 
 _LEAST = -29
@@ -79,27 +80,62 @@ def scales(program: LinearProgram, kept: Collection[int] = ()) -> Scales:
     >>> units.rows, units.columns, units.objective
     ((-4,), (3, -67), -4)
     """
-    bounds = program.column_bounds
-    columns = [max((_exponent(end) for end in pair if end), default=0) for pair in bounds]
-    for column in kept:
-        columns[column] = 0
-    # Variables without a bound are told as parts of what the sides of their rows let them be.
-    free = {j for j, pair in enumerate(bounds) if not any(pair)} - set(kept)
-    found: dict[int, list[int]] = {}
-    for terms, sides in zip(program.rows, program.row_bounds, strict=True):
-        known = [_exponent(side) for side in sides if side]
-        known = known or [_exponent(a) + columns[j] for j, a in terms if a and j not in free]
-        for j, a in terms:
-            if a and j in free and known:
-                found.setdefault(j, []).append(max(known) - _exponent(a))
-    for j, exponents in found.items():
-        columns[j] = max(exponents)
+    columns = _columns(program, kept)
     costs = [_exponent(cost) + columns[j] for j, cost in enumerate(program.costs) if cost]
     told = bounds_in_units(program, columns)
     units = Scales((), tuple(columns), -max(costs, default=0), told)
     for terms in program.rows:
         units, _ = with_row(units, (terms, None, None))
     return units
+
+
+def _columns(program: LinearProgram, kept: Collection[int]) -> list[int]:
+    """Return the exponent of the unit of each variable: about the largest value that it takes.
+
+    That is its larger bound, stated or implied by the rows. Where it has none on one side, the
+    variables beside it say how large it may be, and it passes that on. Its own bound says how large
+    it is at the least, and is all that is known where no row says more.
+    """
+    columns, unknown = [], set()
+    for j, pair in enumerate(implied_bounds(program)):
+        columns.append(0 if j in kept else max((_exponent(end) for end in pair if end), default=0))
+        if None in pair and j not in kept:
+            unknown.add(j)
+    rows_of: dict[int, list[int]] = {j: [] for j in unknown}
+    for at, terms in enumerate(program.rows):
+        for j, _ in terms:
+            if j in unknown:
+                rows_of[j].append(at)
+    seeds = {j for j in unknown if any(program.column_bounds[j])}
+    _spread(program, columns, unknown, rows_of, range(len(program.rows)))
+    seeds &= unknown
+    unknown -= seeds
+    _spread(program, columns, unknown, rows_of, {at for j in seeds for at in rows_of[j]})
+    return columns
+
+
+def _spread(
+    program: LinearProgram,
+    columns: list[int],
+    unknown: set[int],
+    rows_of: Mapping[int, Sequence[int]],
+    rows: Collection[int],
+) -> None:
+    """Set units of unknown variables as these rows let them be, and on from there."""
+    while rows:
+        found: dict[int, list[int]] = {}
+        for at in rows:
+            terms = [(j, _exponent(a)) for j, a in program.rows[at] if a]
+            known = [_exponent(side) for side in program.row_bounds[at] if side]
+            known += [exponent + columns[j] for j, exponent in terms if j not in unknown]
+            for j, exponent in terms if known else ():
+                if j in unknown:
+                    found.setdefault(j, []).append(max(known) - exponent)
+        for j, exponents in found.items():
+            own = [columns[j]] if any(program.column_bounds[j]) else []
+            columns[j] = max(exponents + own)
+        unknown -= found.keys()
+        rows = {at for j in found for at in rows_of[j]}
 
 
 def bounds_in_units(program: LinearProgram, columns: Sequence[int]) -> Bounds:

@@ -54,12 +54,13 @@ class FluidModel:
         self.end = self.problem.add_variable("T", lowBound=self.instants[-1])
         cells = [(g, k) for g in range(len(self.groups)) for k in range(intervals)]
         cells = [(g, k) for g, k in cells if k >= self.groups[g][1]]
-        self.received = {
-            c: self.problem.add_variable(f"a_{c[0]}_{c[1]}", lowBound=0) for c in cells
-        }
-        self.computed = {
-            c: self.problem.add_variable(f"b_{c[0]}_{c[1]}", lowBound=0) for c in cells
-        }
+        # What a node receives and does not compute may be left out, so no part exceeds the load.
+        # It tells the solver how large these can be.
+        self.received = {c: self._part(f"a_{c[0]}_{c[1]}") for c in cells}
+        self.computed = {c: self._part(f"b_{c[0]}_{c[1]}") for c in cells}
+
+    def _part(self, name: str) -> pulp.LpVariable:
+        return self.problem.add_variable(name, lowBound=0, upBound=self.total)
 
     def minimise_completion(self) -> FluidModel:
         """State the program above."""

@@ -91,11 +91,12 @@ class Prefixes:
     def _helps(self, n: int) -> bool:
         """Tell whether node `n` makes the load end earlier.
 
-        Floats may hide a load that is tiny beside the set-up costs: they compare completions.
+        Floats may hide a load that is tiny beside the set-up costs: they compare optima. Plans
+        would not do, for they leave out a node without a load, set-up costs and all.
         """
         if self.at(n).outcome.proven:
             return bool(self.at(n).last_load > 0)
-        return bool(self.at(n).completion < self.at(n - 1).completion)
+        return bool(self.at(n).bound < self.at(n - 1).bound)
 
     def _worth_trying(self) -> int:
         """Return how many nodes are ready before the first could be done with all of the load."""

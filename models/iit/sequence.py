@@ -20,10 +20,15 @@ from typing import Any
 
 import pulp
 
-from dlopt.backends.pulp import Outcome, Term, linear, optimise
+from dlopt.arithmetic import SOLVER, exact, shown
+from dlopt.backends.pulp import Outcome, Term, in_floats, linear, optimise
+from dlopt.errors import SolverError
 from dlopt.problems.iit import Instance, Solution
 from dlopt.problems.timeline import earliest_plan, number_field
-from dlopt.result import Limits
+from dlopt.result import Limits, Status
+
+_ATTAINED = 1 + exact(SOLVER)
+"""How late loads may end that a solver calls optimal, relative to what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +114,30 @@ class SequenceModel:
             self.problem += linear([(1, self.end), *self._done(p, -1)]) >= self.overhead
 
     def solve(self, limits: Limits, solver: str, seed: int, proven: bool) -> Timed:
-        """Solve, by a rational proof if wanted, and replay the loads as early as can be."""
+        """Solve, by a rational proof if wanted, and replay the loads as early as can be.
+
+        Where the loads do not attain what the solver says, as it happens with numbers far apart,
+        it is asked for a proof after all.
+
+        Raises
+        ------
+        SolverError
+            If the loads that the solver calls optimal end later than it says.
+        """
+        timed = self._solved(limits, solver, seed, proven)
+        if not _attained(timed):
+            timed = self._solved(limits, solver, seed, True)
+        if not _attained(timed):
+            raise SolverError(
+                f"{timed.outcome.solver} calls {shown(timed.bound)} the optimum of loads that end "
+                f"at {shown(timed.completion)}"
+            )
+        return timed
+
+    def _solved(self, limits: Limits, solver: str, seed: int, proven: bool) -> Timed:
         outcome = optimise(self.problem, limits, solver=solver, seed=seed, exact=proven)
+        if outcome.proven and not self.instance.exact:
+            outcome = in_floats(outcome)
         if not outcome.assignment:
             return Timed(None, None, outcome.bound, None, outcome)
         loads = [max(outcome[variable], 0) for variable in self.load]
@@ -129,3 +156,10 @@ class SequenceModel:
     def _done(self, p: int, sign: int) -> list[Term]:
         """Return when chunk `p` is computed, less its set-up times."""
         return [(sign, self.start[p]), (sign * self.unit[p], self.load[p])]
+
+
+def _attained(timed: Timed) -> bool:
+    """Tell whether the plan of a program that is called solved ends when the solver says."""
+    if timed.outcome.status is not Status.OPTIMAL or timed.plan is None or timed.bound is None:
+        return True
+    return exact(timed.completion) <= exact(timed.bound) * _ATTAINED

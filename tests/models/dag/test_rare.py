@@ -53,6 +53,29 @@ def test_tasks_that_take_no_time_and_machines_for_some_only():
     assert floating.value == pytest.approx(float(found.value) + 0.1)
 
 
+def test_tasks_that_take_no_time_beside_denominators_without_a_common_unit():
+    """Times on a grid give the order; the starts are then computed in fractions."""
+    given = two_kinds()
+    many = 10**13 + 37
+    factors = [Fraction(many + place, many + place + 1) for place in range(4)]
+    tasks = tuple(
+        replace(
+            task,
+            costs=tuple(
+                None if cost is None else cost * factor
+                for cost, factor in zip(task.costs, factors, strict=True)
+            ),
+        )
+        for task in given.graphs[0].tasks
+    )
+    instance = replace(given, graphs=(replace(given.graphs[0], tasks=tasks),))
+    assert not Case.of(instance).whole
+    found = exact_plan(instance)
+    assert violations(instance, found.solution) == ()
+    assert found.bound <= found.value
+    assert found.value == pytest.approx(float(exact_plan(given).value))
+
+
 @pytest.mark.parametrize("name", ["links-that-differ", "not-everywhere", "costs-nothing", "lans"])
 def test_both_programs_solve_odd_instances(name):
     instance = io.read(FOLDER / "dag" / f"{name}.json", exact_numbers=True)

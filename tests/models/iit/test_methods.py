@@ -68,6 +68,16 @@ def test_a_deadline_that_nothing_meets_is_infeasible_with_the_load_that_can_be_d
         assert f"{done} of load 3 can be done" in found.reason
 
 
+@pytest.mark.parametrize("size", [Fraction(1, 10**9), Fraction(1, 10**14), Fraction(1, 10**20)])
+def test_a_node_whose_part_is_too_small_for_floats_is_used_all_the_same(size):
+    """The first node alone ends at 9; ready just before, the second takes size / 6 of the load."""
+    instance = Instance(Cluster(2, tau=1, chi=2), (0, 9 - size), load=3)
+    found = exact_plan(instance)
+    assert (found.status, found.proof) == (Status.OPTIMAL, "exact")
+    assert found.value == found.bound == 9 - size / 2
+    assert [chunk.load for chunk in found.solution.chunks] == [3 - size / 6, size / 6]
+
+
 def _most(instance):
     from dlopt.heuristics.iit.closed_form import most_load
 
