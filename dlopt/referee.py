@@ -267,7 +267,7 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
     >>> plan = Result(Status.FEASIBLE, object(), value=4, method="opr", plan_class="single")
     >>> bound = Result(Status.BOUND, bound=5, method="bound-fluid", plan_class="any")
     >>> disproof(goal, bound, [plan])
-    'no plan is better than 5, it says, and the checked plan of opr is worth 4'
+    'its bound says that no plan is better than 5, but the checked plan of opr has the value 4'
     """
     none = answer.status is Status.INFEASIBLE and answer.method == "exact"
     for other in others:
@@ -275,12 +275,13 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
             continue
         if not within_class(other.plan_class, answer.plan_class):
             continue
-        worth = f"the checked plan of {other.method} is worth {_text(other.value)}"
+        plan = f"the checked plan of {other.method} has the value {_text(other.value)}"
         if none:
-            return f"there is no plan, it says, and {worth}"
+            return f"it says that no plan exists, but {plan}"
         beyond = answer.bound is not None and _beyond(goal, other.value, answer.bound)
         if beyond and not _meets(answer.bound, other.value, answer.origin):
-            return f"no plan is better than {_text(answer.bound)}, it says, and {worth}"
+            limit = _text(answer.bound)
+            return f"its bound says that no plan is better than {limit}, but {plan}"
     return None
 
 

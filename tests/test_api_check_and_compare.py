@@ -11,9 +11,9 @@ import pytest
 from dlopt import api, registry
 from dlopt.api import check, compare, solve
 from dlopt.errors import NotApplicableError
-from dlopt.problems.iit import Solution, violations
-from dlopt.referee import default_tolerance
-from dlopt.result import Status, Violation
+from dlopt.problems.iit import OBJECTIVES, Solution, violations
+from dlopt.referee import RefutedAnswerError, default_tolerance, disproof
+from dlopt.result import Result, Status, Violation
 from tests.answers import (
     ALONE,
     BEST,
@@ -181,6 +181,34 @@ def test_compare_holds_no_plan_of_other_chunks_against_an_optimum(answering: Reg
     registry.register("iit", "three", lambda *_, **__: valid(plan_class="k", installments=3))
     rows = {row.method.name: row.behind for row in compare(THREE, ["own", "three"]).rows}
     assert rows == {"own": 0, "three": None}
+
+
+def test_compare_refutes_a_bound_that_the_plan_of_another_method_beats(
+    answering: Register,
+) -> None:
+    answering(Result(Status.BOUND, bound=5, plan_class="any"), kind="bound", plan_class="any")
+    table = compare(THREE, ["opr", "own", "edf-iit-2"])
+    rows = {row.method.name: row for row in table.rows}
+    assert rows["own"].result is None and isinstance(rows["own"].error, RefutedAnswerError)
+    assert "but the checked plan of edf-iit-2 has the value 39/8" in str(rows["own"].failure)
+    assert rows["opr"].result is not None and rows["edf-iit-2"].result is not None
+    answering(Result(Status.BOUND, bound=BEST, plan_class="any"), kind="bound", plan_class="any")
+    assert all(row.result for row in compare(THREE, ["opr", "own", "edf-iit-2"]).rows)
+
+
+def test_what_the_plans_of_others_disprove() -> None:
+    goal = OBJECTIVES["completion"]
+    plan = valid(method="plan")
+    none = Result(Status.INFEASIBLE, method="exact", reason="none", plan_class="any")
+    assert "no plan exists" in str(disproof(goal, none, [plan]))
+    assert disproof(goal, replace(none, method="all-or-nothing"), [plan]) is None
+    bound = Result(Status.BOUND, bound=10, plan_class="single")
+    assert "no plan is better than 10" in str(disproof(goal, bound, [plan]))
+    assert disproof(goal, replace(bound, bound=9), [plan]) is None
+    unknown = Result(Status.UNKNOWN, reason="none was found", plan_class="single")
+    flawed = valid(status=Status.UNSOUND, violations=violations(THREE, HALF))
+    for other in (unknown, flawed, replace(plan, plan_class="any")):
+        assert disproof(goal, bound, [other]) is None
 
 
 def test_compare_of_what_cannot_be_done() -> None:

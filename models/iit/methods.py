@@ -79,8 +79,8 @@ def exact_plan(
     search = Search(scaled, limits, hint, seed, chosen, installments, solver)
     try:
         answer = search.fewest_nodes() if objective == "nodes" else search.completion()
-    except TimeoutError:
-        answer = search.stopped(objective)
+    except TimeoutError as stop:
+        answer = search.stopped(objective, str(stop))
     if objective == "nodes":
         return replace(answer, solution=scaled.plan_back(answer.solution))
     plan, bound = scaled.plan_back(answer.solution), answer.bound

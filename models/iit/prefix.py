@@ -63,7 +63,8 @@ class Prefixes:
         Raises
         ------
         TimeoutError
-            If the limits are used up.
+            If the limits are used up, or if loads do not attain what the solver says; the text
+            tells the latter.
         """
         proven = proven and self.instance.exact
         if (n, proven) not in self.solved:
@@ -71,9 +72,11 @@ class Prefixes:
             timed = model.solve(self.budget.left(), self.solver, self.seed, proven)
             if timed.outcome.status is not Status.OPTIMAL:
                 raise TimeoutError
-            self.solved[n, proven] = timed
             if self.best is None or timed.completion < self.best.completion:
                 self.best = timed
+            if not timed.attained:
+                raise TimeoutError(f"no plan ends when {self.solver} says that the best one does")
+            self.solved[n, proven] = timed
         return self.solved[n, proven]
 
     def longest_useful(self) -> int:

@@ -83,12 +83,13 @@ class Search:
                 return self._limited("nodes", plan, low)
         return self._answer("nodes", plan, _nodes(plan), low, outcome)
 
-    def stopped(self, objective: str) -> Answer:
-        """Return what is known when a limit ends the search."""
+    def stopped(self, objective: str, reason: str) -> Answer:
+        """Return what is known when a limit, or the reason that is given, ends the search."""
         best = self.prefixes.best
         if best is not None and best.plan is not None and best.completion <= self.upper:
             self.plan = best.plan
-        return self._limited(objective, self.plan, None)
+        answer = self._limited(objective, self.plan, None)
+        return replace(answer, reason=reason or answer.reason)
 
     def _least(self, most: int) -> Timed:
         """Return the least completion on `most` nodes at the most."""

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from dlopt.backends.branching import BranchAndBound
 from dlopt.backends.highs import LinearSolver
+from dlopt.backends.implied_bounds import implied_bounds
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.pulp import linear, optimise
+from dlopt.backends.pulp import Outcome, in_floats, linear, optimise
 from dlopt.backends.scales import (
     Scales,
     in_units,
@@ -19,6 +20,7 @@ from dlopt.backends.scales import (
     scales,
     with_row,
 )
+from dlopt.errors import SolverError
 from dlopt.result import Limits, Status
 from tests.backends.programs import production, programs, to_pulp
 
@@ -167,3 +169,70 @@ def test_no_point_is_excluded_by_leaving_out_a_term(small, ends, sides):
                 y = (activity - small * x) / row[1][1] / Fraction(2) ** units.columns[1]
                 level = told[0][1] * y
                 assert (least is None or level >= least) and (most is None or level <= most)
+
+
+@pytest.mark.property
+@given(st.data())
+def test_bounds_that_rows_imply_exclude_no_point(data):
+    """Rows are drawn around a point, some bounds are left out: what is implied holds the point."""
+    point = [Fraction(data.draw(st.integers(-9, 9))) for _ in range(4)]
+    rows, sides = [], []
+    for _ in range(data.draw(st.integers(1, 4))):
+        terms = tuple((j, Fraction(data.draw(st.integers(-3, 3)))) for j in range(4))
+        activity = sum(a * point[j] for j, a in terms)
+        room = [data.draw(st.none() | st.integers(0, 5)) for _ in range(2)]
+        rows.append(terms)
+        sides.append(
+            (
+                None if room[0] is None else activity - room[0],
+                None if room[1] is None else activity + room[1],
+            )
+        )
+    stated = tuple(
+        tuple(
+            data.draw(st.sampled_from([None, value + sign * data.draw(st.integers(0, 3))]))
+            for sign in (-1, 1)
+        )
+        for value in point
+    )
+    program = LinearProgram(4, (Fraction(0),) * 4, tuple(rows), tuple(sides), stated)
+    for value, known, (low, high) in zip(point, stated, implied_bounds(program), strict=True):
+        assert low is None or low <= value
+        assert high is None or value <= high
+        assert [low, high] == [
+            end if had is None else had for had, end in zip(known, (low, high), strict=True)
+        ]
+
+
+def test_bounds_are_implied_from_row_to_row_and_set_the_units():
+    """``x <= 4``, ``y <= 10^30 x`` and ``z = y - 1`` leave no variable without a bound."""
+    large = Fraction(10**30)
+    rows = (
+        ((0, Fraction(1)),),
+        ((1, Fraction(1)), (0, -large)),
+        ((2, Fraction(1)), (1, -Fraction(1))),
+    )
+    sides = (None, Fraction(4)), (None, Fraction(0)), (Fraction(-1), Fraction(-1))
+    positive = (Fraction(0), None)
+    program = LinearProgram(3, (Fraction(1),) * 3, rows, sides, (positive,) * 3)
+    assert [high for _, high in implied_bounds(program)] == [4, 4 * large, 4 * large - 1]
+    assert scales(program).columns == (3, 102, 102)
+
+
+def test_a_program_in_other_units_ends_with_a_proof_in_its_own():
+    """A row that says nothing in the new units is left out, and its basis is that of a free row."""
+    problem = pulp.LpProblem("apart", pulp.LpMaximize)
+    x, y = problem.add_variable("x", 0, 10**-12), problem.add_variable("y", 0, 4)
+    problem.setObjective(linear([(1, y)]))
+    problem += linear([(10**30, x)]) <= 10**40  # says nothing
+    problem += linear([(1, y), (10**12, x)]) <= 3
+    for proven in (True, False):
+        found = optimise(problem, Limits(), exact=proven)
+        assert (found.status, found.value, found.proven) == (Status.OPTIMAL, 3, proven)
+
+
+def test_an_optimum_beyond_floats_is_an_error_in_floats():
+    proof = Outcome(Status.OPTIMAL, Fraction(10) ** 400, None, {}, True, "HiGHS", None)
+    with pytest.raises(SolverError, match="larger than any float"):
+        in_floats(proof)
+    assert in_floats(replace(proof, value=None)).value is None

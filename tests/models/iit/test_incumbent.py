@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.backends.pulp import Outcome
+from dlopt.backends.pulp import Outcome, optimise
 from dlopt.heuristics.iit.methods import edf_iit_2
-from dlopt.models.iit import order, prefix
+from dlopt.models.iit import order, prefix, sequence
 from dlopt.models.iit.incumbent import filled
 from dlopt.models.iit.methods import exact_plan
 from dlopt.models.iit.prefix import Prefixes, PrefixModel
+from dlopt.models.iit.sequence import SequenceModel
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance, violations
 from dlopt.problems.timeline import last_result
@@ -69,6 +70,7 @@ def says(monkeypatch, status, bound):
 
 MILPS = pytest.mark.parametrize("formulation", ["prefix", "order"])
 THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
+FLOATS = Instance(Cluster(3, tau=1.0, chi=2.0), (0.0, 1.0, 4.0), load=3.0)
 
 
 @MILPS
@@ -149,3 +151,32 @@ def test_needed_nodes_cut_no_optimum_off(instance):
 def test_all_nodes_that_a_tight_completion_needs_are_used():
     model = PrefixModel(THREE, 3, last_result(filled(THREE, 3))).minimise_completion()
     assert [used.lowBound for used in model.used] == [1, 1, 1]
+
+
+def test_an_optimum_that_no_plan_attains_is_asked_for_with_a_proof(monkeypatch):
+    """The solver reports 9/10 of the optimum: at first, then always."""
+    always = False
+
+    def lying(problem, *arguments, exact, **named):
+        outcome = optimise(problem, *arguments, exact=exact, **named)
+        less = replace(outcome, value=outcome.value * 0.9, bound=outcome.bound * 0.9)
+        return outcome if exact and not always else less
+
+    monkeypatch.setattr(sequence, "optimise", lying)
+    found = exact_plan(FLOATS)
+    assert (found.status, found.value) == (Status.OPTIMAL, pytest.approx(39 / 8, rel=1e-9))
+    always = True
+    found = exact_plan(FLOATS)
+    assert (found.status, found.bound) == (Status.FEASIBLE, None)
+    assert "no plan ends when HiGHS says" in found.reason
+    assert violations(FLOATS, found.solution, 1e-9) == ()
+
+
+def test_the_plan_of_a_program_that_is_not_solved_attains_what_it_can():
+    model = SequenceModel(THREE, [0, 1, 2]).minimise_completion()
+    timed = model.solve(Limits(), "HiGHS", 0, True)
+    assert timed.attained and timed.completion == timed.bound
+    assert not replace(timed, bound=timed.bound * Fraction(99, 100)).attained
+    assert replace(timed, bound=None).attained and replace(timed, plan=None).attained
+    stopped = replace(timed.outcome, status=Status.LIMIT)
+    assert replace(timed, bound=0, outcome=stopped).attained

@@ -54,6 +54,11 @@ def test_reservations_that_cannot_be_placed_have_no_quick_plan():
     assert Feasibility(Case.of(two, everyone=True), 1, Limits(), 0).quick_plan() is None
 
 
+def test_tasks_without_a_node_in_time_have_no_quick_plan():
+    late = around(1, 1, 1, (0, 2, 5), (0, 1, 30), ready_times=(9,))
+    assert Feasibility(Case.of(late, everyone=True), 1, Limits(), 0).quick_plan() is None
+
+
 def test_a_reservation_that_the_state_excludes_is_not_taken():
     busy = around(2, 1, 1, (0, 2, 20), (0, 2, 20), held=((0, 2, 4, 6, 1),), channel_ready=3)
     assert stated(busy).solve(Limits(), "HiGHS", 0).grants == {}
