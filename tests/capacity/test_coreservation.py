@@ -63,9 +63,10 @@ def test_no_heuristic_is_better_than_exact_nor_that_than_a_bound(instance, goal)
 @pytest.mark.property
 @given(instance=coreservation(requests=4), goal=st.sampled_from(list(OBJECTIVES)))
 def test_exact_is_never_worse_than_what_it_is_made_of(instance, goal):
-    best = api.solve(instance, objective=goal).value
+    start = api.solve(instance, "portfolio", objective=goal).solution
+    best = api.solve(instance, objective=goal, hint=start).value
     for entry in registry.methods("coreservation"):
         if entry.kind == "exact" and goal in entry.objectives:
-            found = api.solve(instance, entry.name, objective=goal)
+            found = api.solve(instance, entry.name, objective=goal, hint=start)
             if found.value is not None:
                 assert not OBJECTIVES[goal].better(found.value, best), entry.name

@@ -17,6 +17,7 @@ from dlopt.problems.admission import Solution, objective
 from dlopt.result import Limits, Status
 from tests.heuristics.admission.strategies import SOUND
 from tests.numbers_admission import pushed, streams
+from tests.once import solve
 
 LIMITS = Limits(work=40)
 COUNTS, LOADS = "accepted", "accepted-load"
@@ -36,15 +37,15 @@ def holds(instance, plan):
     asked = [("bound-fluid", {}), ("bound-fluid", {"relax": "yes"})]
     asked += [(name, {"installments": most}) for name in ("bound-window", "exact")]
     for method, options in asked:
-        found = dlopt.solve(instance, method, limits=LIMITS, **options)
+        found = solve(instance, method, limits=LIMITS, **options)
         note(f"{method}: {found.status}, {found.bound}, {found.reason}")
         assert found.status is not Status.INFEASIBLE
         assert found.bound is None or count <= found.bound
         assert (found.proof is None) == (found.bound is None)
-    found = dlopt.solve(instance, "bound-fluid", objective=LOADS, limits=LIMITS)
+    found = solve(instance, "bound-fluid", objective=LOADS, limits=LIMITS)
     assert load <= exact(found.bound) * (1 + (0 if instance.exact else exact(SOLVER)))
     if count == len(instance.tasks):
-        whole = dlopt.solve(instance, "all-or-nothing", limits=LIMITS, installments=most)
+        whole = solve(instance, "all-or-nothing", limits=LIMITS, installments=most)
         assert whole.status is not Status.INFEASIBLE
     return True
 
@@ -63,7 +64,7 @@ def test_no_plan_of_an_algorithm_is_beyond_a_bound(data):
     instance, _ = data.draw(streams(nodes=3))
     for algorithm in data.draw(st.lists(st.sampled_from(SOUND), min_size=3, max_size=3)):
         try:
-            found = dlopt.solve(instance, algorithm)
+            found = solve(instance, algorithm)
         except NotApplicableError:
             continue
         assert holds(instance, found.solution)
@@ -73,7 +74,7 @@ def test_no_plan_of_an_algorithm_is_beyond_a_bound(data):
 @given(st.data())
 def test_the_exact_plan_passes_the_check_and_has_its_bound(data):
     instance, _ = data.draw(streams())
-    found = dlopt.solve(instance, "exact", limits=LIMITS)
+    found = solve(instance, "exact", limits=LIMITS)
     if found.solution is not None:
         assert holds(instance, found.solution)
     nothing = Solution(tuple(found.solution.decisions), ()) if found.solution else None

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt import check, solve
+from dlopt import check
 from dlopt.arithmetic import ROUNDING, exact
 from dlopt.models.bag.methods import in_turn
 from dlopt.problems.bag import OBJECTIVES, Solution, default_objective, objective, origin
 from tests import oracles_bag
 from tests.mixed_numbers import pushed, restated, shortest_of, ways
+from tests.once import solve
 from tests.strategies_bag import bags
 
 PLANS = ("mct", "min-min", "sufferage", "edf", "gds", "exact")

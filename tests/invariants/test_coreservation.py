@@ -16,6 +16,7 @@ from dlopt import NotApplicableError, Status, api, registry
 from dlopt.arithmetic import SOLVER, exact
 from dlopt.problems.coreservation import OBJECTIVES, Solution, objective
 from dlopt.problems.records import as_exact
+from tests.once import solve
 from tests.strategies_coreservation import any_numbers
 
 LESS = [Fraction(n, 10**10) for n in (0, 5, 10, 11, 20)]
@@ -33,9 +34,10 @@ PROOFS = [
 def exact_plans(instance, goal):
     """Yield plans that heuristics make, and exact ones where machines have a little more."""
     for name in HEURISTICS:
-        yield api.solve(instance, name, objective=goal).solution
+        yield solve(instance, name, objective=goal).solution
     twin = as_exact(instance)
     asked = min(part.cpu for one in twin.requests for part in one.parts)
+    plan = None  # of the machines before, which have less
     for more in MORE:
         machines = tuple(
             replace(
@@ -43,7 +45,9 @@ def exact_plans(instance, goal):
             )
             for one in twin.machines
         )
-        yield api.solve(replace(twin, machines=machines), objective=goal).solution
+        larger = replace(twin, machines=machines)
+        plan = solve(larger, objective=goal, hint=plan).solution
+        yield plan
 
 
 def squeezed(instance, plan, less):
@@ -79,11 +83,12 @@ def test_no_plan_that_is_checked_is_better_than_a_bound(instance, goal, less):
             if not api.check(instance, one):
                 plans.append(one)
     assert plans
+    start = solve(instance, "portfolio", objective=goal).solution
     for name in PROOFS:
         if goal not in registry.method("coreservation", name).objectives:
             continue
         try:
-            found = api.solve(instance, name, objective=goal)
+            found = solve(instance, name, objective=goal, hint=start)
         except NotApplicableError:
             continue
         if found.solution is not None:

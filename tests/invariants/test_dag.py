@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt import check, solve
+from dlopt import check
 from dlopt.arithmetic import ROUNDING, exact
 from dlopt.errors import SolverError
 from dlopt.problems.dag import OBJECTIVES, Solution, completions, objective, origin
 from tests import oracles_dag, strategies_dag
 from tests.mixed_numbers import pushed, restated, shortest_of, ways
+from tests.once import solve
 
 PLANS = ("heft", "cpop", "b-level", "deadline-list", "exact")
 BOUNDS = ("exact", "milp", "bound-critical-path", "bound-work", "bound-fernandez")

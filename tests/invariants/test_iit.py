@@ -11,7 +11,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt import DloptError, Status, check, solve
+from dlopt import DloptError, Status, check
 from dlopt.arithmetic import exact
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution, objective, origin
@@ -19,6 +19,7 @@ from dlopt.problems.records import floating
 from dlopt.problems.timeline import earliest_plan
 from dlopt.registry import methods
 from dlopt.result import PLAN_CLASSES
+from tests.once import solve
 
 F = Fraction
 EPOCHS = (0, 0, 10**12, 1_700_000_000)

@@ -31,6 +31,7 @@ from dlopt.problems.multistage import (
 from dlopt.problems.records import floating
 from dlopt.result import Limits, Status
 from tests.models.multistage.around import mixed, plans
+from tests.once import solve
 
 F = Fraction
 EPOCHS = (0, 0, 10**12, 1_700_000_000)
@@ -128,14 +129,14 @@ def holds(instance, plan):
         ("exact", {"installments": most}),
     ]
     for method, options in asked:
-        found = dlopt.solve(instance, method, limits=LIMITS, **options)
+        found = solve(instance, method, limits=LIMITS, **options)
         note(f"{method}: {found.status}, {found.bound}, {found.reason}")
         assert found.status is not Status.INFEASIBLE
         assert found.bound is None or value <= exact(found.bound)
         assert (found.proof is None) == (found.bound is None)
     accepted = [*plan.decisions, *plan.grants]
     if accepted and all(said.accepted for said in accepted):
-        whole = dlopt.solve(instance, "all-or-nothing", limits=LIMITS, installments=most)
+        whole = solve(instance, "all-or-nothing", limits=LIMITS, installments=most)
         assert whole.status is not Status.INFEASIBLE
     return True
 
@@ -174,7 +175,7 @@ def test_plans_of_methods_pass_the_check_and_are_within_every_bound(data, instan
     for method in ("multi-stage", "exact"):
         if registry.method("multistage", method).reason_against(instance, "accepted") is not None:
             continue
-        found = dlopt.solve(instance, method, limits=LIMITS)
+        found = solve(instance, method, limits=LIMITS)
         if (
             found.solution is not None
             and dlopt.check(instance, found.solution, found.tolerance) == ()
