@@ -27,7 +27,10 @@ KAPPA = 2
 """The thesis does not say which deadlines it used: twice the critical path at power 1."""
 LOAD = (0.3, 1.95)
 """Nor how CPUs are loaded: a run takes its estimate times a number between these, evenly. Twice
-the estimate is a failure in the thesis; less than the estimate, what it says of actual times."""
+the estimate is a failure in the thesis, so factors end below. The thesis contradicts itself on
+where they begin: it says that no run takes more than its estimate, which is that of a machine
+wholly free, so that none can take less (docs/errata.md, chen-5). The reference is the thesis'
+setting and has both sides; the setting "load 1 to 1.95" has the sound side alone."""
 JUMP, FLAT, SLIGHT = 0.05, 0.02, 0.005
 """A change of this share is a jump, is not flat, is one at all."""
 ALONE = 0.01

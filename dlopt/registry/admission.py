@@ -65,8 +65,15 @@ def _algorithms() -> Iterator[tuple[str, str, str]]:
     yield "mcdf", "Lin et al. 2005, section 5", "largest derivative of the cost at each instant"
 
 
+_SHARED = {
+    False: "as printed: tasks share the channel",
+    True: "no paper prints this: as in figure 4.1 of Mamat, tasks share the channel",
+}
+
+
 def _streams() -> Iterator[Method]:
     for name, source, summary in _algorithms():
+        inserted = "-iit-" in name
         for literal in (False, True):
             yield Method(
                 "admission",
@@ -78,7 +85,7 @@ def _streams() -> Iterator[Method]:
                 objectives=_OBJECTIVES,
                 target=f"{_STREAMS}:{name.replace('-', '_')}{'_literal' * literal}",
                 applies=f"{_STREAMS}:identical_nodes",
-                summary="as printed: tasks share the channel" if literal else summary,
+                summary=_SHARED[inserted] if literal else summary,
             )
     for order, first in list(_ORDERS.items())[:2]:
         yield Method(
@@ -123,10 +130,10 @@ _FAST = {
     "fast-mwf-iit": "R2 in the order of MWF, fixed when a task arrives",
     "fast-mwf-iit-r1": "R1 in that order",
     "fast-mwf-iit-replay": "EXACT in that order",
-    "fast-edf-iit:literal-waiting": "as printed: a task that comes first has no predecessor",
-    "fast-edf-iit:literal-edf": "as printed: its predecessor is one that runs",
-    "fast-edf-iit:literal-dispatched": "as printed: it is the task that left the queue last",
-    "fast-edf-iit:literal-chunk": "as printed: it is the task of the part sent last",
+    "fast-edf-iit:literal-waiting": "a reading of Alg. 6: who comes first has no predecessor",
+    "fast-edf-iit:literal-edf": "a reading of Alg. 6: its predecessor is one that runs",
+    "fast-edf-iit:literal-dispatched": "a reading of Alg. 6: it is the last to leave the queue",
+    "fast-edf-iit:literal-chunk": "a reading of Alg. 6: it is the task of the part sent last",
 }
 
 

@@ -74,10 +74,10 @@ _REPAIRED: dict[str, tuple[str, str, tuple[Option, ...]]] = {
 _SLIPS: dict[str, tuple[Claim, str]] = {
     "leak": ("literal-unsound", "what a rejected request held stays reserved; the text is right"),
     "requested": ("literal-unsound", "to the letter, a part is marked with all it asks for"),
-    "fixed": ("literal-unsound", "refining moves parts off the machine where they must be"),
+    "fixed": ("literal-unsound", "refining moves parts off their machine; section 5.2 is right"),
     "mark-first": ("literal-unsound", "to the letter, a share is marked before the old one goes"),
-    "stale": ("literal-unsound", "a share is what is free on the machine looked at last"),
-    "stop": ("none", "the search stops at the first machine with room"),
+    "stale": ("literal-unsound", "a share is what is free on the last machine; line 38 is right"),
+    "stop": ("none", "the text lets the search stop at the first machine with room"),
     "slots": ("none", "whole slots of one time unit, and one too many"),
 }
 _PRINTED = {

@@ -23,7 +23,10 @@ from dlopt.problems.bag.data import Placement, Solution
 
 
 class Slip(StrEnum):
-    """What goes wrong for a reader of the pseudocode alone; the prose around it is right."""
+    """What goes wrong for a reader of the pseudocode alone; the prose around it is right.
+
+    `EVICT_ALL` and `TRANSMISSION` are ways to carry out figure 4 that no figure prints.
+    """
 
     EVICT_ALL = "evict-all"
     ENDLESS_LOOP = "endless-loop"

@@ -47,8 +47,8 @@ class Policy:
         Whether the admission test counts the nodes that are up instead of all.
     least : float, default 0.005
         No chunk is smaller than this share of its task's load, but for the last one. Without it,
-        as printed, a task whose costs are below the margin is cut into infinitely many chunks
-        before its deadline.
+        as printed, a task whose costs are below the margin, and of which the nodes cannot do all
+        before its deadline, is cut into infinitely many chunks.
 
     Raises
     ------
