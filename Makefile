@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
-COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tests/problems tests/test_proofs.py
+COVERING := dlopt tests/backends tests/formats tests/heuristics tests/models tests/problems tests/test_certificate_files.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench lint types arrows unit search coverage falsify mutants baselines wheel clean

@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
-from benchmarks.measure import Report, run
-from dlopt.heuristics.admission.algorithm import Algorithm
-from dlopt.heuristics.admission.orders import Waiting
+from benchmarks.timing import Report, run
+from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.dispatching_rules import Waiting
 from dlopt.heuristics.admission.queue import Queue
 
 TAU, CHI, LOAD, BUSY = 1.0, 1000.0, 1000.0, 1e6

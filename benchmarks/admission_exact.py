@@ -10,7 +10,7 @@ from fractions import Fraction
 from statistics import mean, quantiles
 from typing import Any
 
-from benchmarks.measure import Report, run
+from benchmarks.timing import Report, run
 from dlopt.arithmetic import exact
 from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan
 from dlopt.problems.admission import Instance, Task, violations

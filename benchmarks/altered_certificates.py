@@ -27,17 +27,17 @@ from typing import Any
 
 from dlopt import DloptError, Status, solve
 from dlopt.arithmetic import exact
-from dlopt.backends.branching import BranchAndBound
+from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
-from dlopt.models.admission.case import Case
-from dlopt.models.admission.certified import proven_worth
-from dlopt.models.admission.fluid import FluidModel
-from dlopt.models.admission.latency import Latency
-from dlopt.models.admission.windows import WindowCuts
-from dlopt.models.multistage import certified as around
-from dlopt.models.multistage.case import Case as AroundCase
-from dlopt.models.multistage.fluid import FluidModel as AroundFluid
+from dlopt.models.admission.certificate_check import proven_worth
+from dlopt.models.admission.fluid_relaxation import FluidModel
+from dlopt.models.admission.scaled_instance import Case
+from dlopt.models.admission.window_capacity import Latency
+from dlopt.models.admission.window_cuts import WindowCuts
+from dlopt.models.multistage import certificate_check as around
+from dlopt.models.multistage.fluid_relaxation import FluidModel as AroundFluid
+from dlopt.models.multistage.scaled_instance import Case as AroundCase
 from dlopt.problems import multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster

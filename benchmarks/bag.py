@@ -13,15 +13,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.measure import Report, run
+from benchmarks.timing import Report, run
 from dlopt import solve
 from dlopt.generation.bag import braun, gds
-from dlopt.heuristics.bag import batch
-from dlopt.heuristics.bag.case import Case
+from dlopt.heuristics.bag import batch_mode
+from dlopt.heuristics.bag.instance_arrays import Case
 from dlopt.problems.bag import Instance, success_ratios
 from dlopt.registry import method
 
-CHOICES: tuple[batch.Choice, ...] = ("min-min", "max-min", "sufferage")
+CHOICES: tuple[batch_mode.Choice, ...] = ("min-min", "max-min", "sufferage")
 SMALL, LARGE, FASTER, GRID = 0.05, 30.0, 50, 60.0
 """Seconds at 512 x 16 and 8,192 x 256; times faster than the textbook; seconds of GDS."""
 
@@ -138,14 +138,16 @@ def against_textbook(report: Report) -> None:
         for kind, instance in matrices(tasks, machines).items():
             for choice in CHOICES:
                 fast, steps = timed(
-                    lambda c=choice, i=instance: batch.ordered(Case(i), c, late=False), 7
+                    lambda c=choice, i=instance: batch_mode.ordered(Case(i), c, late=False), 7
                 )
                 slow, first = timed(lambda c=choice, i=instance: textbook(Case(i), c))
                 arrays, second = timed(lambda c=choice, i=instance: anew(Case(i), c))
                 twin, third = None, steps
                 if tasks < 1000:
                     twin, third = timed(
-                        lambda c=choice, i=instance: list(batch.stepwise(Case(i), c, late=False))
+                        lambda c=choice, i=instance: list(
+                            batch_mode.stepwise(Case(i), c, late=False)
+                        )
                     )
                 if not steps == first == second == third:
                     raise RuntimeError(f"{choice} on {kind}: several ways, more than one order")

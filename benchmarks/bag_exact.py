@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.measure import Report, run
+from benchmarks.timing import Report, run
 from dlopt.api import solve
 from dlopt.arithmetic import exact
 from dlopt.formats.etc import parse_etc

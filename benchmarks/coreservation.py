@@ -18,13 +18,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.measure import Report, solver_output_to_stderr
 from benchmarks.rows import Rows, kept, plain
+from benchmarks.timing import Report, solver_output_to_stderr
 from dlopt import solve
 from dlopt.generation.coreservation import min5, overloaded
-from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.chains import available
-from dlopt.models.coreservation.recreating import Recreation
+from dlopt.models.coreservation.ruin_and_recreate.parallel import available
+from dlopt.models.coreservation.ruin_and_recreate.search import Recreation
+from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request
 from dlopt.result import Limits, Result, Status
 

@@ -11,7 +11,7 @@ import tracemalloc
 from fractions import Fraction
 
 from dlopt.heuristics.coreservation.methods import stream
-from dlopt.heuristics.coreservation.table import TimeSlotTable
+from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.problems.coreservation import (
     Batch,
     Instance,

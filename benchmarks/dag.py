@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.measure import Report, Timing, interleaved, once, run
-from dlopt.heuristics.dag import listed, methods
+from benchmarks.timing import Report, Timing, interleaved, once, run
+from dlopt.heuristics.dag import level_methods, methods
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
 
 MACHINES, BACK, DEGREE = 16, 200, 3
@@ -200,7 +200,7 @@ def growth(report: Report) -> None:
             one = instance(tasks, degree)
             edges = len(one.graphs[0].edges)
             row: list[Any] = [tasks, edges]
-            for method in (methods.heft, methods.peft, listed.dynamic_t_level):
+            for method in (methods.heft, methods.peft, level_methods.dynamic_t_level):
                 timing = interleaved({"it": lambda one=one, m=method: m(one)}, 3, 20.0)["it"]
                 row += [1e3 * timing.median, 1e6 * timing.median / edges]
             last = row[3]

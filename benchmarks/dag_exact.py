@@ -19,10 +19,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.measure import solver_output_to_stderr
 from benchmarks.rows import kept, records
+from benchmarks.timing import solver_output_to_stderr
 from dlopt import Limits, solve
-from dlopt.formats import dot, graph_files, stg
+from dlopt.formats import detection, dot, stg
 from dlopt.generation import generate
 from dlopt.generation.task_graphs import instance_of, machine_set
 from dlopt.problems.dag import Instance
@@ -161,7 +161,7 @@ def rgpos() -> Iterator[Case]:
             1000,
             1000,
             True,
-            lambda path=path: instance_of(graph_files.read(path)),
+            lambda path=path: instance_of(detection.read(path)),
         )
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from dlopt import DloptError, Limits, NotApplicableError, Result, io, registry, solve
 from dlopt.backends.output import solver_output_to_stderr
-from dlopt.referee import disproof
+from dlopt.result_checker import disproof
 
 SHIPPED = Path(__file__).parents[1] / "instances"
 _LARGEST = 25

@@ -24,10 +24,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from benchmarks.falsification_log import FORM, Log, Subject, rows_of, searches, table, variants
 from benchmarks.rows import kept
-from benchmarks.searched import FORM, Log, Subject, rows_of, searches, table, variants
 from dlopt import DloptError, Status, io, registry, solve
-from dlopt.problems.records import Header
+from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
 from dlopt.verify import Search, claims, falsify, save
 

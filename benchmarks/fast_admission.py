@@ -9,13 +9,13 @@ from collections.abc import Callable
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.measure import Report, run
-from dlopt.heuristics.admission.cores import Core, Policy, parse
-from dlopt.heuristics.admission.fast.certain import Outlook
-from dlopt.heuristics.admission.fast.core import FastCore
+from benchmarks.timing import Report, run
+from dlopt.heuristics.admission.dispatching_rules import Waiting
+from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
 from dlopt.heuristics.admission.fast.hybrid import HybridCore
-from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
-from dlopt.heuristics.admission.orders import Waiting
+from dlopt.heuristics.admission.fast.planner import FastCore
+from dlopt.heuristics.admission.fast.supply_bound import Outlook
+from dlopt.heuristics.admission.planner_factory import Core, Policy, parse
 from dlopt.heuristics.admission.queue import Queue
 
 COSTS = (1.0, 1000.0, 0.0, 0.0)

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks.measure import Report, run
+from benchmarks.timing import Report, run
 from dlopt.processes import end_with_parent
 from dlopt.simulation.grid import Outcome
 from dlopt.simulation.grid.sweep import Case

@@ -16,8 +16,9 @@ from typing import Any
 import pulp
 
 import dlopt
+from benchmarks.direct_lp import DirectProgram
 from benchmarks.families import FAMILIES, in_floats, papers_costs, set_up_costs
-from benchmarks.measure import (
+from benchmarks.timing import (
     Report,
     Timing,
     interleaved,
@@ -26,13 +27,12 @@ from benchmarks.measure import (
     solver_output_to_stderr,
     stopwatches,
 )
-from benchmarks.programs import DirectProgram
-from dlopt.backends import rational
+from dlopt.backends import exact_lp
 from dlopt.generation.iit import uniform
-from dlopt.heuristics.iit.closed_form import minimum_completion
+from dlopt.heuristics.iit.edf_iit_2 import minimum_completion
+from dlopt.models.iit.fixed_sequence_lp import SequenceModel
 from dlopt.models.iit.methods import exact_plan
-from dlopt.models.iit.prefix import Prefixes, PrefixModel
-from dlopt.models.iit.sequence import SequenceModel
+from dlopt.models.iit.prefix_milp import Prefixes, PrefixModel
 from dlopt.problems.iit import Instance, Solution, violations
 from dlopt.result import Limits
 
@@ -242,8 +242,8 @@ def _watch_model(instance: Instance, options: dict[str, Any]) -> tuple[float, An
         (pulp.LpProblem, "solve", "solve"),
         (pulp.HiGHS, "buildSolverModel", "hand over"),
         (pulp.HiGHS, "callSolver", "HiGHS"),
-        (rational, "from_pulp", "proof"),
-        (rational, "certify", "proof"),
+        (exact_lp, "from_pulp", "proof"),
+        (exact_lp, "certify", "proof"),
     ]
     with solver_output_to_stderr(), stopwatches(places) as spent:
         run = once(lambda: exact_plan(instance, limits=limits, **options))
@@ -304,10 +304,10 @@ def certificates(report: Report) -> None:
 
             def certify(problem: Any = problem) -> tuple[float, Any]:
                 begun = time.perf_counter()
-                program = rational.from_pulp(problem)
+                program = exact_lp.from_pulp(problem)
                 converted = time.perf_counter() - begun
-                statuses = rational.statuses_from_highs(problem.solverModel)
-                return converted, rational.certify(program, *statuses)
+                statuses = exact_lp.statuses_from_highs(problem.solverModel)
+                return converted, exact_lp.certify(program, *statuses)
 
             found = interleaved({"solve": solve, "certify": certify}, rounds=3, budget=30)
             converted, certificate = found["certify"].answer

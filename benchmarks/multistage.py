@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.measure import Report, run
-from dlopt.heuristics.admission.orders import Waiting
-from dlopt.heuristics.multistage.blocks import Wish
+from benchmarks.timing import Report, run
+from dlopt.heuristics.admission.dispatching_rules import Waiting
+from dlopt.heuristics.multistage.busy_intervals import Wish
 from dlopt.heuristics.multistage.queue import Queue
 from dlopt.io import read
 from dlopt.models.multistage.methods import exact_plan

@@ -27,9 +27,9 @@ from typing import Any
 
 from benchmarks import made_up_models, word_instances
 from benchmarks.asked_again import SAME, Answer, Claim, watched
-from benchmarks.measure import solver_output_to_stderr
 from benchmarks.other_engines import by_brute_force, by_other_methods
 from benchmarks.rows import kept, plain
+from benchmarks.timing import solver_output_to_stderr
 from benchmarks.word_instances import Case
 from dlopt import DloptError, Limits, NotApplicableError, registry, solve
 from dlopt.journal import read_rows

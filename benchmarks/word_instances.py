@@ -12,7 +12,7 @@ from dlopt import DloptError, io, registry
 from dlopt.formats import binpack, dot, etc, stg
 from dlopt.generation import generate
 from dlopt.generation.bag import of_matrix
-from dlopt.generation.packing import packed
+from dlopt.generation.bin_packing import packed
 from dlopt.generation.task_graphs import instance_of, machine_set
 
 SHIPPED = Path(__file__).parents[1] / "instances"

@@ -17,6 +17,7 @@ from dlopt.version import __version__
 
 if TYPE_CHECKING:
     from dlopt.api import Comparison, RefutedAnswerError, check, compare, solve
+    from dlopt.certificate_files import check_certificate, write_certificate
     from dlopt.errors import (
         DloptError,
         InvalidInstanceError,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from dlopt.heuristics.multistage.engine import MultiStage
     from dlopt.io import read, write
     from dlopt.plotting import plot
-    from dlopt.proofs import check_certificate, write_certificate
     from dlopt.registry import register
     from dlopt.result import Limits, Result, Status, Violation
     from dlopt.simulation import simulate

@@ -1,6 +1,6 @@
 """The one door for callers: solve, compare, check.
 
-Whatever a method answers passes `dlopt.referee` before anyone sees it.
+Whatever a method answers passes `dlopt.result_checker` before anyone sees it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 from dlopt import registry
 from dlopt.attempts import Attempt
+from dlopt.best_known import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
-from dlopt.known import Contradiction, contradictions
-from dlopt.problems.records import Header
-from dlopt.referee import RefutedAnswerError, check, disproof
+from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
 from dlopt.result import (
     NO_LIMITS,
@@ -25,6 +24,7 @@ from dlopt.result import (
     Status,
     relative_gap,
 )
+from dlopt.result_checker import RefutedAnswerError, check, disproof
 
 __all__ = ["Comparison", "RefutedAnswerError", "Row", "check", "compare", "solve"]
 

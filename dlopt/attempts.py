@@ -16,10 +16,10 @@ from dlopt.backends.versions import version_of
 from dlopt.deadlines import within
 from dlopt.errors import DloptError, NotApplicableError, SolverError
 from dlopt.interim import Offer, wanted
-from dlopt.problems.records import Header, numbers_of
-from dlopt.referee import misfit, values_of, verdict
+from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.registry import Method
 from dlopt.result import Limits, Objective, Result, Status
+from dlopt.result_checker import misfit, values_of, verdict
 
 _NO_TIME = 1e-6
 """Seconds that an exact method is given when its hints took all: it hands back the hint."""

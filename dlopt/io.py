@@ -14,11 +14,11 @@ from typing import Any, cast
 from dlopt import arithmetic
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
-from dlopt.files import load_json, replacing, to_text
-from dlopt.problems.records import HEADER_FIELDS, Header, Record, examine, floating
-from dlopt.referee import default_tolerance, origin_of
+from dlopt.json_files import load_json, replacing, to_text
+from dlopt.problems.validated_record import HEADER_FIELDS, Header, Record, examine, floating
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, PROOFS, Result, Status, Value, Violation
+from dlopt.result_checker import default_tolerance, origin_of
 from dlopt.version import __version__
 
 VERSION = 1

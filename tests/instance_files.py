@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dlopt import io
 from dlopt.problems.iit import Instance
-from dlopt.problems.records import BestKnown
+from dlopt.problems.validated_record import BestKnown
 from tests import strategies
 
 ROOT = Path(__file__).parent.parent

@@ -10,7 +10,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from dlopt.arithmetic import FLOATING, ROUNDING, exact
-from dlopt.problems.records import HEADER_FIELDS, Record
+from dlopt.problems.validated_record import HEADER_FIELDS, Record
 
 EPOCHS = (0, 10**12, 1_700_000_000)
 DATES = {"arrival", "absolute_deadline", "release", "ready"}

@@ -16,7 +16,7 @@ from dlopt.problems.bag import (
     transfer_times,
 )
 from dlopt.problems.bag.data import PRIORITIES
-from dlopt.problems.records import floating
+from dlopt.problems.validated_record import floating
 
 sizes = st.sampled_from([1, 1, 2, 3, 4, 6, Fraction(1, 2), Fraction(5, 3)])
 instants = st.sampled_from([0, 0, 0, 1, 2, Fraction(3, 2), 5])

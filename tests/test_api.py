@@ -17,7 +17,7 @@ from dlopt.generation import generate
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution, objective, violations
 from dlopt.result import Limits, Result, Status
-from tests.answers import (
+from tests.results import (
     ALONE,
     BEST,
     DEADLINE,

@@ -12,9 +12,9 @@ from dlopt import api, registry
 from dlopt.api import check, compare, solve
 from dlopt.errors import NotApplicableError
 from dlopt.problems.iit import OBJECTIVES, Solution, violations
-from dlopt.referee import RefutedAnswerError, default_tolerance, disproof
 from dlopt.result import Result, Status, Violation
-from tests.answers import (
+from dlopt.result_checker import RefutedAnswerError, default_tolerance, disproof
+from tests.results import (
     ALONE,
     BEST,
     DEADLINE,

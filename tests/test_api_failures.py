@@ -13,7 +13,7 @@ from dlopt.api import RefutedAnswerError, compare, solve
 from dlopt.errors import DloptError, MissingExtraError, NotApplicableError, SolverError
 from dlopt.problems.iit import Chunk
 from dlopt.result import Result, Status
-from tests.answers import ALONE, BEST, HALF, THREE, valid
+from tests.results import ALONE, BEST, HALF, THREE, valid
 
 
 @pytest.fixture

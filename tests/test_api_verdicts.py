@@ -12,7 +12,7 @@ from dlopt.api import RefutedAnswerError, check, compare, solve
 from dlopt.errors import SolverError
 from dlopt.problems.iit import Instance, Solution, violations
 from dlopt.result import Result, Status, Violation
-from tests.answers import (
+from tests.results import (
     ALONE,
     FLOATS,
     HALF,

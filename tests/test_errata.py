@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 from dlopt import generate, io, registry, solve
-from dlopt.generation.stream import Workload
-from dlopt.generation.uncertain import mamat7
-from dlopt.heuristics.bag.case import Case
+from dlopt.generation.uncertain_times import mamat7
+from dlopt.generation.workload import Workload
 from dlopt.heuristics.bag.gds import Gds, Slip
-from dlopt.heuristics.bag.slacks import Slacks
-from dlopt.heuristics.iit.partition import OptimalPartition
+from dlopt.heuristics.bag.idle_intervals import Slacks
+from dlopt.heuristics.bag.instance_arrays import Case
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance as Stream
 from dlopt.problems.admission import Scenario
 from dlopt.problems.admission import Task as AdmissionTask
@@ -34,8 +34,8 @@ from dlopt.problems.bag import Task as BagTask
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Result, Status
 from dlopt.simulation.feedback import FeedbackRun, Policy, identify
-from dlopt.simulation.feedback.admission import admits
-from dlopt.simulation.feedback.jobs import Job
+from dlopt.simulation.feedback.admission_by_utilization import admits
+from dlopt.simulation.feedback.entities import Job
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "errata.md"

@@ -7,8 +7,8 @@ import pytest
 
 from dlopt import Limits, NotApplicableError, Status, check, solve
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Instance
-from dlopt.problems.timeline import earliest_plan
 
 EPOCH = 1.7e9
 EVERY = ("opr", "epr", "edf-iit-1", "edf-iit-2", "equal-finish", "exact")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dlopt import leftovers
-from dlopt.files import replacing
+from dlopt.json_files import replacing
 from dlopt.leftovers import Part, remove_own_folders, temporary_folder
 
 pytest.importorskip("fcntl", reason="files are locked on POSIX only")
@@ -21,7 +21,7 @@ pytest.importorskip("fcntl", reason="files are locked on POSIX only")
 PART, FOLDER = ".r.json.abcd_123.dlopt-part", "dlopt-run-abcd_123"
 WRITING = """
 import sys
-from dlopt.files import replacing
+from dlopt.json_files import replacing
 from dlopt.leftovers import temporary_folder
 with replacing(sys.argv[1]) as file, temporary_folder() as folder:
     file.write(b"half")

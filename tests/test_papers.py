@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.papers import __main__ as papers
 from benchmarks.papers import (
-    arguments,
     bag,
+    cli_arguments,
     coreservation,
     execution,
     experiments,
@@ -18,7 +18,7 @@ from benchmarks.papers import (
     multistage,
     overhead,
 )
-from benchmarks.papers.catalogue import MODULES, PAPERS, Entry, entries
+from benchmarks.papers.figure_index import MODULES, PAPERS, Entry, entries
 
 KNOWN = {
     "execution": execution.FIGURES,
@@ -115,26 +115,26 @@ def test_the_list_of_figures_is_true():
     listed = "\n".join(papers.listing())
     assert "| Lin et al. 2005 | 1, 2, 3 | topology, timing diagrams | not drawn" in listed
     for file in re.findall(r"papers/figures/([^)]*)", listed):
-        assert (arguments.FIGURES / file).exists()
+        assert (cli_arguments.FIGURES / file).exists()
     for page in {entry.page for entry in entries() if entry.page}:
         assert (papers.RESULTS / f"{page}.md").exists()
     assert listed in (papers.RESULTS / "figures.md").read_text(encoding="utf-8")
 
 
 def test_arguments_of_all_modules():
-    parser = arguments.parser("some", "Draw.", ("1", "2", "3"))
+    parser = cli_arguments.parser("some", "Draw.", ("1", "2", "3"))
     assert parser.parse_args(["--only", "3, 1"]).only == ("1", "3")
     for words, expected in ((["--quick"], 1), ([], 2), (["--full"], 3)):
-        assert arguments.size(parser.parse_args(words), 1, 2, 3) == expected
+        assert cli_arguments.size(parser.parse_args(words), 1, 2, 3) == expected
     with pytest.raises(SystemExit):
         parser.parse_args(["--only", "4"])
 
 
 def test_rows_that_are_stored_are_in_a_file(monkeypatch, capsys):
-    parser = arguments.parser("some", "Draw.", ("1",), rows=True, stored=True)
+    parser = cli_arguments.parser("some", "Draw.", ("1",), rows=True, stored=True)
     monkeypatch.setattr(sys, "argv", ["some", "--stored", "--rows", "rows.jsonl"])
-    assert arguments.given(parser).rows == Path("rows.jsonl")
+    assert cli_arguments.given(parser).rows == Path("rows.jsonl")
     monkeypatch.setattr(sys, "argv", ["some", "--stored"])
     with pytest.raises(SystemExit):
-        arguments.given(parser)
+        cli_arguments.given(parser)
     assert capsys.readouterr().err.endswith("error: --stored needs --rows FILE\n")

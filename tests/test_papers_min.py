@@ -9,7 +9,7 @@ from benchmarks.papers import coreservation, coreservation_claims, coreservation
 from benchmarks.papers.coreservation_claims import Claim, difference, quotient, told
 from benchmarks.papers.coreservation_points import Experiment, experiments, quick
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
-from dlopt.simulation.many import Estimate
+from dlopt.simulation.replications import Estimate
 
 SMALL = Experiment(
     "requests", "min5", {n: {"requests": n} for n in (4, 8)}, exact=("bound",), proven=(8,)

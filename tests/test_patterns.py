@@ -14,8 +14,8 @@ import pytest
 import dlopt
 
 SEARCHED = {
-    ("dlopt.files", "_NUMBERS"): "search",
-    ("dlopt.batch.plans", "_FAMILY"): "search",
+    ("dlopt.json_files", "_NUMBERS"): "search",
+    ("dlopt.batch.experiment", "_FAMILY"): "search",
     ("dlopt.formats.swf", "_KEY"): "match",
     ("dlopt.formats.swf", "_SIZE"): "match",
     ("dlopt.formats.dot_language", "_TOKEN"): "match",

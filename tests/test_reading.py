@@ -12,8 +12,8 @@ import pytest
 
 from dlopt import io, reading
 from dlopt.errors import InvalidInstanceError
-from dlopt.files import load_json
-from dlopt.formats import graph_files, swf
+from dlopt.formats import detection, swf
+from dlopt.json_files import load_json
 from dlopt.reading import lines_of, load_bytes, open_input
 from tests.cli.conftest import Command
 from tests.cli.conftest import dlopt as _dlopt  # a fixture
@@ -40,7 +40,7 @@ COMMANDS = {
             "swf": "admission",
             "etc": "bag",
             "orlib": "coreservation",
-            **dict.fromkeys(graph_files.FORMATS, "dag"),
+            **dict.fromkeys(detection.FORMATS, "dag"),
         }.items()
     },
 }
@@ -125,9 +125,9 @@ def test_a_fault_while_reading_is_told(tmp_path: Path) -> None:
 
 def test_more_values_than_the_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "[0,[1,2],{}]")
-    monkeypatch.setattr("dlopt.files.MOST_VALUES", 6)
+    monkeypatch.setattr("dlopt.json_files.MOST_VALUES", 6)
     assert load_json(path) == [0, [1, 2], {}]
-    monkeypatch.setattr("dlopt.files.MOST_VALUES", 5)
+    monkeypatch.setattr("dlopt.json_files.MOST_VALUES", 5)
     with pytest.raises(InvalidInstanceError, match="too large a file, got 'more than 5 values'"):
         load_json(path)
 

@@ -18,8 +18,8 @@ import dlopt
 from dlopt import api, registry
 from dlopt.errors import NotApplicableError
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit import Instance, Solution, violations
-from dlopt.problems.timeline import earliest_plan, last_result
 from dlopt.registry import Method, Option
 from dlopt.result import PLAN_CLASSES, Result, Status
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dlopt import io, registry
 from dlopt.arithmetic import parse
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.problems.fields import LARGEST
+from dlopt.problems.field_checks import LARGEST
 from dlopt.problems.iit import Instance
 from dlopt.schemas import instance_schema
 from tests.instance_files import ROOT, SHIPPED, VALID, instances

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.papers.arguments import FIGURES
-from benchmarks.papers.catalogue import MODULES, PAPERS, Entry, entries
+from benchmarks.papers.cli_arguments import FIGURES
+from benchmarks.papers.figure_index import MODULES, PAPERS, Entry, entries
 from dlopt.processes import Child
 
 _VERDICT = re.compile(r"\*\*(?P<word>[^*]+)\*\*[:,]?\s*(?P<numbers>.*)")

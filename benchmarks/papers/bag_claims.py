@@ -15,7 +15,7 @@ from statistics import mean
 from typing import Any, Protocol
 
 from benchmarks.papers.claims import Verdict
-from dlopt.simulation.many import Estimate, estimate
+from dlopt.simulation.replications import Estimate, estimate
 
 BASELINES = ("EDF", "Min-min", "Sufferage")
 READINGS = {"drop late": "", "run late": ", run late", "at home": ", at home"}

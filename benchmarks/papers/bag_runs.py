@@ -17,7 +17,7 @@ from dlopt import solve
 from dlopt.generation.bag import gds
 from dlopt.problems.bag import Instance, success_ratios
 from dlopt.result import Limits, Status
-from dlopt.simulation.processes import spread
+from dlopt.simulation.parallel import spread
 
 BASE = 2500
 """With so many tasks the load is 1."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.papers.experiments import LOADS, Results
-from dlopt.simulation.many import Estimate, estimate
+from dlopt.simulation.replications import Estimate, estimate
 
 EPSILON = 1e-9
 """Ratios that differ by less are equal."""

@@ -13,8 +13,8 @@ from inspect import signature
 from typing import Any
 
 from benchmarks.papers.fluid import fluid_bound
-from dlopt.generation.stream import Workload
-from dlopt.generation.workloads import WORKLOADS
+from dlopt.generation.paper_workloads import WORKLOADS
+from dlopt.generation.workload import Workload
 from dlopt.simulation import simulate
 
 PLANNERS = ("edf-opr-mn", "edf-iit-2", "mwf-opr-mn")

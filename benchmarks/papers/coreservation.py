@@ -18,7 +18,7 @@ from math import inf
 from pathlib import Path
 from statistics import mean
 
-from benchmarks.papers import arguments
+from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict, otherwise
 from benchmarks.papers.coreservation_claims import CLAIMS, Claim
 from benchmarks.papers.coreservation_points import (
@@ -31,9 +31,9 @@ from benchmarks.papers.coreservation_points import (
     under,
 )
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
-from benchmarks.papers.pictures import picture
-from dlopt.plotting.curves import Curve, Panel, Spot
-from dlopt.simulation.many import Estimate, estimate
+from benchmarks.papers.figure_files import picture
+from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.simulation.replications import Estimate, estimate
 
 _LABELS = {
     "rejections": "rejections",
@@ -217,7 +217,9 @@ def _judged(claim: Claim, results: Results) -> Verdict | None:
 
 def main() -> int:
     """Run the experiments; print the claims and the optima as Markdown tables."""
-    parser = arguments.parser("coreservation", main.__doc__, experiments(1), rows=True, stored=True)
+    parser = cli_arguments.parser(
+        "coreservation", main.__doc__, experiments(1), rows=True, stored=True
+    )
     parser.add_argument(
         "--shorter", type=float, help="divide chapter 4's simulated time by this: 1, --quick 10"
     )
@@ -230,7 +232,7 @@ def main() -> int:
     parser.add_argument(
         "--exact",
         metavar="METHOD,...",
-        type=lambda names: arguments.chosen(names, EXACT),
+        type=lambda names: cli_arguments.chosen(names, EXACT),
         default=EXACT,
         help=", ".join(EXACT),
     )
@@ -240,17 +242,19 @@ def main() -> int:
         metavar="SEEDS",
         help="under other choices of what the thesis leaves open: 2, --quick none",
     )
-    wanted = arguments.given(parser)
-    chosen = experiments(wanted.shorter or arguments.size(wanted, 10, 1, 1))
+    wanted = cli_arguments.given(parser)
+    chosen = experiments(wanted.shorter or cli_arguments.size(wanted, 10, 1, 1))
     if wanted.quick:
         chosen = quick(chosen)
-    seeds = wanted.seeds or int(arguments.size(wanted, 2, 10, 10))
+    seeds = wanted.seeds or int(cli_arguments.size(wanted, 2, 10, 10))
     chosen = {
         figure: replace(it, exact=tuple(name for name in it.exact if name in wanted.exact))
         for figure, it in chosen.items()
         if not wanted.only or figure in wanted.only
     }
-    few = min(seeds, arguments.size(wanted, 0, 2, 2) if wanted.others is None else wanted.others)
+    few = min(
+        seeds, cli_arguments.size(wanted, 0, 2, 2) if wanted.others is None else wanted.others
+    )
     plan = Plan(chosen, seeds, wanted.proofs, wanted.seconds)
     bare = {figure: replace(it, exact=()) for figure, it in chosen.items()}
     plans = {"repaired": plan, PRINTED.strip(): Plan(bare, seeds, suffix=PRINTED)}

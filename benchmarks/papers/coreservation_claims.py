@@ -14,7 +14,7 @@ from typing import Protocol
 
 from benchmarks.papers.claims import EPSILON, Verdict
 from benchmarks.papers.coreservation_points import WIDTHS
-from dlopt.simulation.many import Estimate, estimate
+from dlopt.simulation.replications import Estimate, estimate
 
 
 class Series(Protocol):

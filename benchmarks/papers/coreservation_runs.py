@@ -29,10 +29,10 @@ from benchmarks.papers.coreservation_points import (
 )
 from benchmarks.rows import form_of, kept
 from benchmarks.rows import stored as read_stored
-from dlopt.generation.request_draws import QUARTERS
+from dlopt.generation.request_distributions import QUARTERS
 from dlopt.problems.coreservation import Instance, Solution, objective
 from dlopt.result import NO_LIMITS, Limits
-from dlopt.simulation.processes import spread
+from dlopt.simulation.parallel import spread
 
 PATIENCE = 120.0
 """Limit of a bound, far above what its linear program takes."""

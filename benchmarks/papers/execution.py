@@ -10,10 +10,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 import dlopt
-from benchmarks.papers import arguments
-from benchmarks.papers.pictures import picture
-from dlopt.heuristics.iit.partition import OptimalPartition
-from dlopt.plotting.curves import Curve, Spot
+from benchmarks.papers import cli_arguments
+from benchmarks.papers.figure_files import picture
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
+from dlopt.plotting.line_charts import Curve, Spot
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 
@@ -42,7 +42,7 @@ def proven(cost: int, n: int) -> float:
 
 def main() -> int:
     """Draw the curves; print the claims as a Markdown table."""
-    wanted = arguments.parser("execution", main.__doc__, FIGURES).parse_args()
+    wanted = cli_arguments.parser("execution", main.__doc__, FIGURES).parse_args()
     nodes = range(1, NODES + 1)
     found = {cost: times(cost, nodes) for cost in SET_UP}
     exact = {cost: {n: proven(cost, n) for n in DRAWN} for cost in SET_UP}

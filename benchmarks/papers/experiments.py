@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.papers.clairvoyant import Bracket, Stream, bracket
 from dlopt.simulation import Point, simulate_many
-from dlopt.simulation.processes import spread
+from dlopt.simulation.parallel import spread
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 HEAVY = tuple(number / 2 for number in range(1, 11))

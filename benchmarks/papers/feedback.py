@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from benchmarks.papers import arguments
+from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict, otherwise
-from benchmarks.papers.pictures import picture
-from dlopt.plotting.curves import Curve, Spot
+from benchmarks.papers.figure_files import picture
+from dlopt.plotting.line_charts import Curve, Spot
 from dlopt.simulation.feedback import (
     FeedbackRun,
     Policy,
@@ -25,7 +25,7 @@ from dlopt.simulation.feedback import (
     identify,
     study,
 )
-from dlopt.simulation.many import Estimate, estimate
+from dlopt.simulation.replications import Estimate, estimate
 
 READINGS = {
     "repaired": Policy(),
@@ -362,11 +362,11 @@ def table(
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = arguments.parser("feedback", main.__doc__, FIGURES)
+    parser = cli_arguments.parser("feedback", main.__doc__, FIGURES)
     parser.add_argument("--readings", metavar="READING,...", help=", ".join(READINGS))
     wanted = parser.parse_args()
     figures = wanted.only or tuple(FIGURES)
-    seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
+    seeds = wanted.seeds or int(cli_arguments.size(wanted, 3, 5, 10))
     names = wanted.readings.split(",") if wanted.readings else list(READINGS)
     if wanted.quick and not wanted.readings:
         names = ["repaired", "as printed"]

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.papers import arguments
+from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import otherwise
+from benchmarks.papers.figure_files import picture
 from benchmarks.papers.grid_bounds import Bounds, bound, common
 from benchmarks.papers.grid_claims import (
     CLAIMS,
@@ -31,11 +32,10 @@ from benchmarks.papers.grid_claims import (
     asked,
     flat_cases,
 )
-from benchmarks.papers.pictures import picture
-from dlopt.plotting.curves import Curve, Spot
+from dlopt.plotting.line_charts import Curve, Spot
 from dlopt.simulation.grid import Credibility, variant
 from dlopt.simulation.grid.sweep import Case, read_rows, sweep
-from dlopt.simulation.processes import spread
+from dlopt.simulation.parallel import spread
 
 _LABELS = {
     "met_ratio": "deadlines met",
@@ -242,7 +242,7 @@ def _settings(text: str) -> list[Setting]:
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = arguments.parser("grid", main.__doc__, FIGURES, rows=True, stored=True)
+    parser = cli_arguments.parser("grid", main.__doc__, FIGURES, rows=True, stored=True)
     parser.add_argument("--proofs", type=int, help="seeds with bounds: 1, --quick none")
     parser.add_argument("--scale", type=int, metavar="LANS", help="20; --full 100, as the thesis")
     parser.add_argument(
@@ -252,8 +252,8 @@ def main() -> int:
         help="which are simulated: reference (--quick) and "
         + "; ".join(setting.name for setting in SETTINGS),
     )
-    wanted = arguments.given(parser)
-    proofs = int(arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
+    wanted = cli_arguments.given(parser)
+    proofs = int(cli_arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
     figures = wanted.only or FIGURES
     scale = QUICK if wanted.quick else FULL if wanted.full else USUAL
     scale = replace(scale, seeds=wanted.seeds or scale.seeds, lans=wanted.scale or scale.lans)

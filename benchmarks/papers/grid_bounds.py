@@ -13,13 +13,13 @@ import networkx as nx
 
 from benchmarks.papers.fluid import fluid_bound
 from dlopt.arithmetic import exact
-from dlopt.plotting.curves import Curve, Spot
+from dlopt.plotting.line_charts import Curve, Spot
 from dlopt.problems import admission
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.dag import Graph
 from dlopt.simulation.grid.sweep import Case
 from dlopt.simulation.grid.topology import Built
-from dlopt.simulation.many import estimate
+from dlopt.simulation.replications import estimate
 
 
 @dataclass(frozen=True, slots=True)

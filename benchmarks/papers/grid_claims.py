@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.papers.claims import Verdict
 from dlopt.simulation.grid.sweep import Case, Row
-from dlopt.simulation.many import estimate
+from dlopt.simulation.replications import estimate
 
 SIZES = (1, 2, 3, 4, 5, 10, 15, 20)
 TASKS = (1000, 1500, 2000, 2500, 3000)

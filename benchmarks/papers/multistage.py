@@ -13,16 +13,16 @@ from itertools import pairwise, product
 from pathlib import Path
 from statistics import mean
 
-from benchmarks.papers import arguments
+from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict, otherwise
+from benchmarks.papers.figure_files import picture
 from benchmarks.papers.fluid import fluid_bound
-from benchmarks.papers.pictures import picture
 from dlopt.generation.multistage import mamat5
 from dlopt.heuristics.multistage.methods import decided
-from dlopt.plotting.curves import Curve, Panel, Spot
+from dlopt.plotting.line_charts import Curve, Panel, Spot
 from dlopt.problems.multistage import Instance, objective
-from dlopt.simulation.many import Estimate, estimate
-from dlopt.simulation.processes import spread
+from dlopt.simulation.parallel import spread
+from dlopt.simulation.replications import Estimate, estimate
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.8, 1.0)
@@ -312,16 +312,16 @@ def table(
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = arguments.parser("multistage", main.__doc__, FIGURES)
+    parser = cli_arguments.parser("multistage", main.__doc__, FIGURES)
     parser.add_argument("--shorter", type=float, help="divide the paper's simulated time by this")
     parser.add_argument(
         "--proofs", type=int, help="seeds with bounds on all plans: 1, --quick none"
     )
     wanted = parser.parse_args()
-    proofs = int(arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
+    proofs = int(cli_arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
     figures = wanted.only or FIGURES
-    seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
-    horizon = 10_000_000 / (wanted.shorter or arguments.size(wanted, 10, 5, 1))
+    seeds = wanted.seeds or int(cli_arguments.size(wanted, 3, 5, 10))
+    horizon = 10_000_000 / (wanted.shorter or cli_arguments.size(wanted, 10, 5, 1))
     begun = time.perf_counter()
     sizes = (figures, seeds, horizon, wanted.processes)
     results = Results(*sizes, proofs)

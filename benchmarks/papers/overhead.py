@@ -14,11 +14,11 @@ from statistics import mean, median
 from typing import NamedTuple
 
 from benchmarks.fast_admission import LITERAL, R2, after, core, spent, tasks
-from benchmarks.measure import once
-from benchmarks.papers import arguments
+from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict
-from benchmarks.papers.pictures import picture
-from dlopt.plotting.curves import Curve, Panel, Spot
+from benchmarks.papers.figure_files import picture
+from benchmarks.timing import once
+from dlopt.plotting.line_charts import Curve, Panel, Spot
 
 WAITING = (300, 1000, 2000, 3000)
 """So many tasks are in the tables."""
@@ -255,9 +255,9 @@ def _curve(name: str, times: Times) -> Curve:
 
 def main() -> int:
     """Measure, draw the curves; print the claims as a Markdown table, and the tables beside it."""
-    parser = arguments.parser("overhead", main.__doc__, FIGURES)
+    parser = cli_arguments.parser("overhead", main.__doc__, FIGURES)
     wanted = parser.parse_args()
-    measured = Measured(int(arguments.size(wanted, 1000, max(WAITING), max(WAITING))))
+    measured = Measured(int(cli_arguments.size(wanted, 1000, max(WAITING), max(WAITING))))
     wanted.out.mkdir(parents=True, exist_ok=True)
     print("| figure | claim | ours |\n|---|---|---|")
     names = wanted.only or tuple(FIGURES)

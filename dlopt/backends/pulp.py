@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import pulp
 
 from dlopt.arithmetic import Number
-from dlopt.backends import external, rational
+from dlopt.backends import exact_lp, external
 from dlopt.backends.linear_program import BasisStatus
 from dlopt.backends.output import solver_output_to_stderr
 from dlopt.backends.scales import Scales, in_units, is_readable, scales, times_power
@@ -253,7 +253,7 @@ def _in_units(
     coefficients = chain.from_iterable(row.values() for row in (problem.objective or {}, *rows))
     if not problem.objective or (not always and is_readable(coefficients, ends)):
         return problem, None, range(len(rows))
-    program = rational.from_pulp(problem)
+    program = exact_lp.from_pulp(problem)
     units = scales(program, {j for j, one in enumerate(variables) if one.cat == pulp.LpInteger})
     program = in_units(program, units)
     twin = pulp.LpProblem(problem.name, problem.sense)
@@ -280,12 +280,12 @@ def _in_units(
 
 def _prove(problem: pulp.LpProblem, limits: Limits, told: Sequence[int]) -> Outcome | None:
     """Return the optimum with a proof in fractions, from the basis of the rows that were told."""
-    program = rational.from_pulp(problem)
-    columns, found = rational.statuses_from_highs(problem.solverModel)
+    program = exact_lp.from_pulp(problem)
+    columns, found = exact_lp.statuses_from_highs(problem.solverModel)
     rows = [BasisStatus.BASIC] * len(program.rows)
     for at, row_status in zip(told, found, strict=True):
         rows[at] = row_status
-    certificate = rational.certify(program, columns, rows, time_s=limits.time_s)
+    certificate = exact_lp.certify(program, columns, rows, time_s=limits.time_s)
     if certificate is None:
         return None
     names = (variable.name for variable in problem.variables())

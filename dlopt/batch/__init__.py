@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dlopt.batch.baselines import write_baselines
-from dlopt.batch.cells import Cell
+from dlopt.batch.experiment import Item, Plan, instance_files, plan_cells, read_item
 from dlopt.batch.journal import read_rows
-from dlopt.batch.pages import Report, write_report
-from dlopt.batch.plans import Item, Plan, instance_files, plan_cells, read_item
-from dlopt.batch.rows import Key, Row, Trouble
-from dlopt.batch.running import Summary, run_batch
+from dlopt.batch.records import Key, Row, Trouble
+from dlopt.batch.report import Report, write_report
+from dlopt.batch.runner import Summary, run_batch
+from dlopt.batch.runs import Cell
 
 __all__ = [
     "Cell",

@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterable
 
 from dlopt import io
-from dlopt.batch.measures import goal_of
-from dlopt.batch.rows import Row
-from dlopt.files import replacing
+from dlopt.batch.metrics import goal_of
+from dlopt.batch.records import Row
+from dlopt.json_files import replacing
 from dlopt.result import Objective, Status, Value
 
 COLUMNS = (
@@ -43,8 +43,8 @@ def baselines(rows: Iterable[Row]) -> list[dict[str, str]]:
     Examples
     --------
     >>> from dlopt import read
-    >>> from dlopt.batch.cells import solve_cell
-    >>> from dlopt.batch.plans import plan_cells
+    >>> from dlopt.batch.runs import solve_cell
+    >>> from dlopt.batch.experiment import plan_cells
     >>> cells = plan_cells([read("instances/iit/three-nodes.json")], ["exact"]).cells
     >>> (line,) = baselines(solve_cell(cell).row for cell in cells)
     >>> line["instance"], line["plan_class"], line["optimum"]

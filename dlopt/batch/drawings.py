@@ -9,7 +9,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from dlopt.batch.rows import Key
+from dlopt.batch.records import Key
 from dlopt.errors import NotApplicableError
 
 MOST_BYTES = 16 * 2**20

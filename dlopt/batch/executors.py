@@ -13,7 +13,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from dlopt.batch.cells import Cell, Reply
+from dlopt.batch.runs import Cell, Reply
 from dlopt.batch.worker import Setting, Worker
 from dlopt.errors import MissingExtraError, NotApplicableError, SolverError
 

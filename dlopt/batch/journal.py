@@ -6,7 +6,7 @@ import os
 from operator import attrgetter
 
 from dlopt import journal
-from dlopt.batch.rows import Row, row_from_line
+from dlopt.batch.records import Row, row_from_line
 
 BATCH = journal.RowFormat(b'{"version":', row_from_line, Row.to_line, attrgetter("key"))
 """The rows of a batch: of two for the same cell, the later counts."""

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from dlopt import processes
-from dlopt.batch.cells import Cell, Reply, load_module, solve_cell
 from dlopt.batch.messages import asked, received, send
-from dlopt.batch.rows import Row, Trouble
+from dlopt.batch.records import Row, Trouble
+from dlopt.batch.runs import Cell, Reply, load_module, solve_cell
 from dlopt.errors import NotApplicableError
 from dlopt.leftovers import temporary_folder
 
@@ -62,7 +62,7 @@ class Worker:
     Examples
     --------
     >>> from dlopt import read
-    >>> from dlopt.batch.plans import plan_cells
+    >>> from dlopt.batch.experiment import plan_cells
     >>> (cell,) = plan_cells([read("instances/iit/three-nodes.json")], ["opr"]).cells
     >>> worker = Worker(Setting())
     >>> worker.ask(cell).row.value

@@ -30,9 +30,9 @@ from dlopt.result import Limits, Status
 
 if TYPE_CHECKING:
     from dlopt.batch import Item, Plan, Row, Summary
-    from dlopt.batch.measures import Judged
-    from dlopt.batch.rows import Numbers
-    from dlopt.batch.running import Progress
+    from dlopt.batch.metrics import Judged
+    from dlopt.batch.records import Numbers
+    from dlopt.batch.runner import Progress
 
 Times = Annotated[
     list[float] | None,
@@ -111,7 +111,7 @@ def batch(
     Each instance, method and limit is a cell, and each cell one line of JSON.
     """
     from dlopt.batch import plan_cells, run_batch
-    from dlopt.batch.cells import load_module
+    from dlopt.batch.runs import load_module
 
     _can_draw(pictures)
     with quiet_solvers():

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dlopt.cli import batch, checking, falsifying, making, simulating
+from dlopt.cli import batch, check, falsify, making, simulate_cluster
 from dlopt.cli.console import (
     Exit,
     code_of,
@@ -92,8 +92,8 @@ def solve(
 
     `dlopt methods` lists the methods, their objectives and the options that --set takes.
     """
-    from dlopt import api, io, proofs, registry
-    from dlopt.cli import tables
+    from dlopt import api, certificate_files, io, registry
+    from dlopt.cli import result_tables
 
     limits = Limits(time_limit, work, threads, gap)
     bounded(memory)
@@ -109,13 +109,13 @@ def solve(
         print_json(data)
     else:
         goal = registry.problem(instance.problem).module.OBJECTIVES[result.objective]
-        out.print(tables.headline(result, goal.sense, goal.senses), soft_wrap=True)
+        out.print(result_tables.headline(result, goal.sense, goal.senses), soft_wrap=True)
         if result.reason is not None:
             out.print(printable(result.reason), markup=False, soft_wrap=True)
-        for line in tables.violations(result.violations):
+        for line in result_tables.violations(result.violations):
             out.print(line)
         if result.solution is not None:
-            for table in tables.plan(result.solution):
+            for table in result_tables.plan(result.solution):
                 out.print(table)
     if plot_to is not None and result.solution is None:
         err.print(f"no plan to draw: {plot_to} is not written", markup=False)
@@ -126,7 +126,7 @@ def solve(
     if certificate_to is not None and result.certificate is None:
         err.print(f"no proof in fractions: {certificate_to} is not written", markup=False)
     elif certificate_to is not None:
-        proofs.write_certificate(result, certificate_to)
+        certificate_files.write_certificate(result, certificate_to)
     raise typer.Exit(code_of(result))
 
 
@@ -149,7 +149,7 @@ def compare(
     `behind` is the gap to the optimum in %: (value - optimum) / optimum.
     """
     from dlopt import api
-    from dlopt.cli import comparisons
+    from dlopt.cli import comparison_tables
 
     limits = Limits(time_limit, work, threads)
     wanted = None if methods is None else [m.strip() for m in methods.split(",") if m.strip()]
@@ -165,12 +165,12 @@ def compare(
             compared.append(interruptible(compare_all))
     named = [(c.instance.name or file.name, c) for c, file in zip(compared, files, strict=True)]
     if as_json:
-        print_json({"comparisons": [comparisons.to_data(c) for c in compared]})
+        print_json({"comparisons": [comparison_tables.to_data(c) for c in compared]})
     else:
         for stem in dict.fromkeys(c.instance.problem for c in compared):
             alike = [n for n in named if n[1].instance.problem == stem]
-            out.print(comparisons.table(alike))
-        for line in comparisons.notes(named):
+            out.print(comparison_tables.table(alike))
+        for line in comparison_tables.notes(named):
             out.print(line, markup=False, soft_wrap=True)
     codes = [Exit.DONE]
     for name, comparison in named:
@@ -183,7 +183,7 @@ def compare(
     raise typer.Exit(max(codes))
 
 
-app.command()(checking.check)
+app.command()(check.check)
 
 
 @app.command("methods")
@@ -192,11 +192,11 @@ def list_methods(
 ) -> None:
     """List problems and methods: what each claims, its source, its options."""
     from dlopt import registry
-    from dlopt.cli import tables
+    from dlopt.cli import result_tables
 
     entries = registry.methods(stem)
     if not as_json:
-        for part in tables.methods(entries):
+        for part in result_tables.methods(entries):
             out.print(part)
         return
     print_json(
@@ -222,8 +222,8 @@ def list_methods(
 
 app.command()(making.generate)
 app.command()(making.convert)
-app.command()(falsifying.falsify)
-app.add_typer(simulating.app)
+app.command()(falsify.falsify)
+app.add_typer(simulate_cluster.app)
 app.command()(batch.batch)
 app.command()(batch.report)
 
@@ -243,7 +243,7 @@ def plot(
     """Draw a plan as a Gantt chart."""
     from dlopt.plotting import plot as draw
 
-    draw(*checking.read_both(instance_file, result_file, exact_numbers, float_numbers), write_to)
+    draw(*check.read_both(instance_file, result_file, exact_numbers, float_numbers), write_to)
     if as_json:
         print_json({"plot": str(write_to)})
 

@@ -25,9 +25,9 @@ from dlopt.errors import (
     SolverError,
     printable,
 )
-from dlopt.files import to_text
 from dlopt.io import instance_hash, instance_to_data, result_to_data, write
-from dlopt.problems.records import Header, numbers_of
+from dlopt.json_files import to_text
+from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.result import Result, Status
 
 ItemT = TypeVar("ItemT")

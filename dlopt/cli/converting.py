@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from dlopt import arithmetic
 from dlopt.cli.console import err
 from dlopt.errors import NotApplicableError
-from dlopt.files import load_text
+from dlopt.json_files import load_text
 
 _CLUSTER = ("machines", "at", "tau", "chi", "theta_cm", "theta_cp")
 _STREAM = (*_CLUSTER, "span", "deadline_rule", "deadline_factor")
@@ -107,17 +107,17 @@ def converted(file: Path, to: str, source: str | None, given: dict[str, Any], se
 
 
 def _format(file: Path, to: str, source: str | None) -> str:
-    from dlopt.formats import graph_files
+    from dlopt.formats import detection
 
-    known = ("swf", *_PACKING_FORMATS, "etc", *graph_files.FORMATS)
+    known = ("swf", *_PACKING_FORMATS, "etc", *detection.FORMATS)
     if source is None and ".swf" in file.name:
         return "swf"
     found = source
     if source is None:
-        found = graph_files.format_by_name(file)
+        found = detection.format_by_name(file)
         if found is None and to in _GRAPHS:
             load_text(file, "task graph")  # what cannot be read has no format
-            found = graph_files.format_of(file)
+            found = detection.format_of(file)
     if found not in known:
         told = f"unknown format {source or file.suffix!r}; known: {', '.join(known)} (--from)"
         raise NotApplicableError(told)
@@ -144,11 +144,11 @@ def _refuse(name: str, kind: str, form: str, to: str) -> NoReturn:
 
 
 def _graph(file: Path, kind: Any, options: dict[str, Any]) -> Any:
-    from dlopt.formats import graph_files
+    from dlopt.formats import detection
     from dlopt.generation import task_graphs
 
     exact_numbers = options.get("exact_numbers", False)
-    graph = graph_files.read(
+    graph = detection.read(
         file, format=kind, edges=options.get("edges"), exact_numbers=exact_numbers
     )
     own = [name for name in ("machines", "powers", "bandwidth", "latency") if name in options]
@@ -180,7 +180,7 @@ def _graph(file: Path, kind: Any, options: dict[str, Any]) -> Any:
         graph,
         machines,
         absolute_deadline=options.get("deadline"),
-        origin=f"{file.name}, {graph_files.FORMATS[kind]}",
+        origin=f"{file.name}, {detection.FORMATS[kind]}",
     )
 
 
@@ -193,7 +193,7 @@ def _matrix(file: Path, *, exact_numbers: bool = False) -> Any:
 
 def _snapshot(file: Path, options: dict[str, Any]) -> Any:
     from dlopt.formats import swf
-    from dlopt.generation import occupancy
+    from dlopt.generation import log_snapshot
 
     for name in ("load", "at"):
         if name not in options:
@@ -201,19 +201,19 @@ def _snapshot(file: Path, options: dict[str, Any]) -> Any:
     starts = options.get("starts", "recorded")
     if starts not in ("recorded", "fcfs"):
         raise NotApplicableError(f"--starts takes recorded or fcfs, got {starts!r}")
-    return occupancy.snapshot(swf.read(file), **options)
+    return log_snapshot.snapshot(swf.read(file), **options)
 
 
 def _replayed(file: Path, options: dict[str, Any]) -> Any:
     from dlopt.formats import swf
-    from dlopt.generation.replay import replay
+    from dlopt.generation.log_stream import replay
 
     return _kept(replay(swf.read(file), **options))
 
 
 def _booked(file: Path, options: dict[str, Any]) -> Any:
     from dlopt.formats import swf
-    from dlopt.generation.bookings import book
+    from dlopt.generation.log_requests import book
 
     return _kept(book(swf.read(file), **options))
 
@@ -234,7 +234,7 @@ def _packed(
     online: bool = False,
 ) -> Any:
     from dlopt.formats import binpack
-    from dlopt.generation.packing import packed
+    from dlopt.generation.bin_packing import packed
 
     found = {one.name: one for one in binpack.read(file, form)}
     name = next(iter(found)) if problem is None and len(found) == 1 else problem

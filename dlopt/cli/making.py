@@ -237,7 +237,7 @@ def convert(
 
 
 def _list_families(stem: str, as_json: bool) -> None:
-    from dlopt.cli import tables
+    from dlopt.cli import result_tables
     from dlopt.generation import described
 
     found = described(stem)
@@ -256,7 +256,7 @@ def _list_families(stem: str, as_json: bool) -> None:
             ]
         )
         return
-    for part in tables.families(stem, found):
+    for part in result_tables.families(stem, found):
         out.print(part, markup=False, soft_wrap=True)
 
 

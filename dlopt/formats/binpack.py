@@ -27,7 +27,7 @@ from typing import NoReturn
 
 from dlopt.arithmetic import Number, parse, shown, simplest
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.files import load_text
+from dlopt.json_files import load_text
 
 MOST_FAULTS = 100
 """Reading stops there: a file of another format has a fault on every line."""

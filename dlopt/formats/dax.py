@@ -14,8 +14,8 @@ from xml.parsers import expat
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
-from dlopt.files import load_text
-from dlopt.formats.taskgraph import Collector, TaskGraph, shared_files
+from dlopt.formats.task_graph import Collector, TaskGraph, shared_files
+from dlopt.json_files import load_text
 from dlopt.reading import load_bytes
 
 

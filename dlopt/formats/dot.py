@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from dlopt.arithmetic import Number, to_json
 from dlopt.errors import InvalidInstanceError
-from dlopt.files import load_text, replacing
 from dlopt.formats.dot_language import Node, drawn, quoted
-from dlopt.formats.taskgraph import Collector, TaskGraph, Unit
+from dlopt.formats.task_graph import Collector, TaskGraph, Unit
+from dlopt.json_files import load_text, replacing
 
 WORK = ("work", "weight", "size", "cost", "costs")
 """Attributes of a node that are its work, the first that it has; ``costs`` holds one cost per

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NoReturn, TypeAlias
 
 from dlopt.errors import MISSING, NotApplicableError
-from dlopt.formats.taskgraph import Collector
+from dlopt.formats.task_graph import Collector
 
 Attributes: TypeAlias = dict[str, str]
 

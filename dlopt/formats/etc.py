@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dlopt.arithmetic import Number, is_finite, parse, simplest
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.files import load_text
+from dlopt.json_files import load_text
 
 MOST_FAULTS = 100
 """Reading stops there: a file of another format has a fault on every line."""

@@ -18,9 +18,9 @@ from itertools import islice
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError, NotApplicableError
-from dlopt.files import load_text, replacing
-from dlopt.formats.taskgraph import MOST_MACHINES, Collector, TaskGraph
-from dlopt.problems.dag.order import successors_of, topological
+from dlopt.formats.task_graph import MOST_MACHINES, Collector, TaskGraph
+from dlopt.json_files import load_text, replacing
+from dlopt.problems.dag.topology import successors_of, topological
 
 _BOUNDS = re.compile(r"(\d+) Proc\.")
 

@@ -19,7 +19,7 @@ from operator import attrgetter
 from typing import Any
 
 from dlopt.errors import MISSING, Fault, InvalidInstanceError
-from dlopt.files import replacing
+from dlopt.json_files import replacing
 from dlopt.reading import open_input
 
 MOST_FAULTS = 100

@@ -13,8 +13,8 @@ from typing import Any
 
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, InvalidInstanceError
-from dlopt.files import load_json
-from dlopt.formats.taskgraph import Collector, TaskGraph, shared_files
+from dlopt.formats.task_graph import Collector, TaskGraph, shared_files
+from dlopt.json_files import load_json
 
 
 def read(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> TaskGraph:

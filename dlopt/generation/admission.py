@@ -1,6 +1,6 @@
 """Families of streams of divisible loads, as instances.
 
-Those of the papers are `dlopt.generation.workloads`, in floats; `small` is for exact methods.
+Those of the papers are `dlopt.generation.paper_workloads`, in floats; `small` is for exact methods.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
-from dlopt.generation.workloads import WORKLOADS, Workload
-from dlopt.heuristics.iit.partition import OptimalPartition
+from dlopt.generation.paper_workloads import WORKLOADS, Workload
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.etc import EtcMatrix
-from dlopt.generation.draws import positive, whole, word_of
+from dlopt.generation.distributions import positive, whole, word_of
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.bag.data import PRIORITIES, Priority
 

@@ -19,9 +19,9 @@ from itertools import islice
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.formats.binpack import BinPacking, Item
-from dlopt.generation.draws import positive, whole
-from dlopt.generation.packing import packed
-from dlopt.generation.request_draws import (
+from dlopt.generation.bin_packing import packed
+from dlopt.generation.distributions import positive, whole
+from dlopt.generation.request_distributions import (
     ALL_SHAPES,
     MEAN_INTERVAL,
     MOST_PARTS,

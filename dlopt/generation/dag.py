@@ -17,9 +17,9 @@ from dlopt.arithmetic import Number, exact, is_finite, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.generation import dag_shapes
 from dlopt.generation.dag_shapes import Shape
-from dlopt.generation.draws import positive, whole, word_of
+from dlopt.generation.distributions import positive, whole, word_of
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task
-from dlopt.problems.dag.order import successors_of, topological
+from dlopt.problems.dag.topology import successors_of, topological
 
 MOST_MACHINES = 10_000
 MOST_TASKS = 2_000_000

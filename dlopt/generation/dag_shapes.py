@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from dlopt.arithmetic import Number, is_finite
 from dlopt.errors import NotApplicableError
-from dlopt.generation.draws import positive, whole
-from dlopt.problems.dag.order import successors_of, topological
+from dlopt.generation.distributions import positive, whole
+from dlopt.problems.dag.topology import successors_of, topological
 
 MOST_TASKS = 1_000_000
 

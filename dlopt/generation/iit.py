@@ -13,7 +13,7 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
-from dlopt.generation.occupancy import synthetic_jobs
+from dlopt.generation.log_snapshot import synthetic_jobs
 from dlopt.problems.cluster import MOST_NODES, Cluster
 from dlopt.problems.iit import Instance
 

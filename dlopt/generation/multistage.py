@@ -14,9 +14,9 @@ from typing import Any
 from dlopt.arithmetic import Number, is_finite, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.generation.admission import small as small_stream
-from dlopt.generation.draws import positive
-from dlopt.generation.workloads import mamat4
-from dlopt.heuristics.iit.partition import OptimalPartition, PartitionRule
+from dlopt.generation.distributions import positive
+from dlopt.generation.paper_workloads import mamat4
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition, PartitionRule
 from dlopt.problems import admission
 from dlopt.problems.multistage import Instance, Reservation, Task
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from dlopt.arithmetic import Number
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.files import load_json
-from dlopt.formats.taskgraph import GraphEdge, GraphTask, TaskGraph, Unit
+from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph, Unit
+from dlopt.json_files import load_json
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Network, Task
-from dlopt.problems.records import Record
+from dlopt.problems.validated_record import Record
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -202,7 +202,7 @@ def dag_from_networkx(
     >>> instance.cost(0, 0, 1), instance.cost(0, 1, 1)
     (Fraction(3, 2), 2)
     """
-    from dlopt.formats.graphs import from_networkx
+    from dlopt.formats.networkx_conversion import from_networkx
 
     found = from_networkx(graph, work=work, costs=costs, data=data)
     if not isinstance(machines, MachineSet):
@@ -234,7 +234,7 @@ def dag_to_networkx(instance: Instance, graph: int = 0) -> nx.DiGraph[str]:
     >>> dag_to_networkx(instance_of(graph, machine_set(2))).edges(data=True)
     OutEdgeDataView([('a', 'b', {'data': 5})])
     """
-    from dlopt.formats.graphs import to_networkx
+    from dlopt.formats.networkx_conversion import to_networkx
 
     return to_networkx(task_graph_of(instance, graph))
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dlopt.errors import MissingExtraError, NotApplicableError
-from dlopt.files import replacing
-from dlopt.problems.records import Header
+from dlopt.json_files import replacing
+from dlopt.problems.validated_record import Header
 from dlopt.result import Result, Violation
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from dlopt.arithmetic import FLOATING, Number, exact, shown
 from dlopt.errors import NotApplicableError
 from dlopt.plotting.gantt import Gantt
-from dlopt.plotting.looks import (
+from dlopt.plotting.style import (
     BLUE,
     BROKEN,
     FAINT,

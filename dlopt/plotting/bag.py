@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from dlopt.arithmetic import shown
 from dlopt.errors import NotApplicableError
-from dlopt.plotting.grouped import Group, Grouped, axis_of, crossed, time_axis, words
-from dlopt.plotting.looks import BROKEN, FAINT, VERMILLION, Bar, Look, Mark, Row, clean
+from dlopt.plotting.grouped_gantt import Group, Grouped, axis_of, crossed, time_axis, words
+from dlopt.plotting.style import BROKEN, FAINT, VERMILLION, Bar, Look, Mark, Row, clean
 from dlopt.problems.bag import Instance, Solution, objective, transfer_times
 from dlopt.problems.bag.data import PRIORITIES
 from dlopt.result import Violation

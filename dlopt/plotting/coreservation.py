@@ -15,7 +15,7 @@ from dlopt.arithmetic import Number, shown
 from dlopt.errors import NotApplicableError
 from dlopt.plotting.admission import lanes
 from dlopt.plotting.gantt import Gantt
-from dlopt.plotting.looks import (
+from dlopt.plotting.style import (
     BROKEN,
     FAINT,
     INK,

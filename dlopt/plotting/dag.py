@@ -12,10 +12,10 @@ from matplotlib.patches import FancyArrowPatch
 
 from dlopt.arithmetic import SOLVER, shown
 from dlopt.errors import NotApplicableError
-from dlopt.plotting.critical import Chain, Run, critical_path, runs_of
-from dlopt.plotting.graphs import CRITICAL, GraphPanel
-from dlopt.plotting.grouped import Group, Grouped, axis_of, crossed, time_axis, words
-from dlopt.plotting.looks import BROKEN, INK, MANY_COLOURS, VERMILLION, Bar, Look, Mark, Row, clean
+from dlopt.plotting.critical_path import Chain, Run, critical_path, runs_of
+from dlopt.plotting.grouped_gantt import Group, Grouped, axis_of, crossed, time_axis, words
+from dlopt.plotting.style import BROKEN, INK, MANY_COLOURS, VERMILLION, Bar, Look, Mark, Row, clean
+from dlopt.plotting.task_graph import CRITICAL, GraphPanel
 from dlopt.problems.dag import Instance, Paths, Solution, completions
 from dlopt.result import Violation
 

@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from dlopt.plotting.looks import FAINT, GRID, INK, Bar, Look, Mark, Row, fitted, instant, text_width
+from dlopt.plotting.style import FAINT, GRID, INK, Bar, Look, Mark, Row, fitted, instant, text_width
 
 WIDTH = 7.2
 """Inches: two columns of a paper."""

@@ -16,10 +16,10 @@ from matplotlib.lines import Line2D
 
 from dlopt.arithmetic import Number, shown
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.models.multistage.capacity import capacity_by_deadline
+from dlopt.models.multistage.single_task_capacity import capacity_by_deadline
 from dlopt.plotting.admission import COMPUTING, MOST_WINDOWS, Drawing
 from dlopt.plotting.gantt import Gantt
-from dlopt.plotting.looks import FAINT, Bar, Look, Mark, Row, clean
+from dlopt.plotting.style import FAINT, Bar, Look, Mark, Row, clean
 from dlopt.problems.multistage import Instance, Solution, Task, objective
 from dlopt.result import Violation
 

@@ -10,7 +10,7 @@ from annotated_types import Ge, Le
 
 from dlopt.arithmetic import Number, is_exact
 from dlopt.errors import Fault
-from dlopt.problems.records import NonNegative, Record
+from dlopt.problems.validated_record import NonNegative, Record
 
 MOST_NODES = 1_000_000
 """A file with more nodes than this is taken for a mistake."""

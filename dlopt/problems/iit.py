@@ -17,10 +17,10 @@ from annotated_types import MinLen
 
 from dlopt.arithmetic import ROUNDING, Number, exact, is_exact, least, shown
 from dlopt.errors import Fault, NotApplicableError
-from dlopt.problems import records
+from dlopt.problems import validated_record
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.intervals import Overlap, overlaps
-from dlopt.problems.records import Header, NonNegative, Positive, Record
+from dlopt.problems.validated_record import Header, NonNegative, Positive, Record
 from dlopt.result import Objective, Violation
 
 OBJECTIVES: Mapping[str, Objective] = {
@@ -58,7 +58,7 @@ class Instance(Header):
     absolute_deadline : Number, optional
         When all of it must be computed. It must lie after the first ready time.
     name, origin, units, best_known
-        See :class:`dlopt.problems.records.Header`.
+        See :class:`dlopt.problems.validated_record.Header`.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def faults(data: object) -> tuple[Fault, ...]:
     cluster.chi: is missing
     load: must be positive, got -1
     """
-    return records.examine(Instance, data)[1]
+    return validated_record.examine(Instance, data)[1]
 
 
 def default_objective(instance: Instance) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlopt.registry.entries import Method, Option, Problem
+from dlopt.registry.method import Method, Option, Problem
 
 PROBLEM = Problem(
     "admission",
@@ -20,7 +20,7 @@ PROBLEM = Problem(
         "mcdf",
         "fast-edf-iit",
     ),
-    certified="dlopt.models.admission.certified:proven_worth",
+    certified="dlopt.models.admission.certificate_check:proven_worth",
 )
 
 _OBJECTIVES = ("accepted", "accepted-load", "reject-ratio", "utilization", "misses")

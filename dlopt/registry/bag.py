@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlopt.registry.entries import Claim, Method, Option, Problem
+from dlopt.registry.method import Claim, Method, Option, Problem
 
 PROBLEM = Problem(
     "bag",
@@ -160,7 +160,7 @@ _PROOFS: tuple[Method, ...] = (
         claim="sound",
         plan_class="any",
         objectives=_ALL,
-        target="dlopt.models.bag.bounds:bound_lp",
+        target="dlopt.models.bag.bound_methods:bound_lp",
         summary="plans that may split tasks, proven in whole numbers",
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlopt.registry.entries import Claim, Kind, Method, Option, Problem
+from dlopt.registry.method import Claim, Kind, Method, Option, Problem
 
 PROBLEM = Problem(
     "coreservation",
@@ -23,7 +23,7 @@ _OBJECTIVES = (
 )
 _HEURISTICS = "dlopt.heuristics.coreservation.methods"
 _MODELS = "dlopt.models.coreservation.methods"
-_BOUNDS = "dlopt.models.coreservation.bounds"
+_BOUNDS = "dlopt.models.coreservation.bound_methods"
 
 _ORDERS = ("arrival", "priority", "density", "ascending", "descending")
 _TRIM = Option(
@@ -183,7 +183,7 @@ _PROOFS: tuple[Method, ...] = (
     ),
     _proof(
         "exact-per-batch",
-        "dlopt.models.coreservation.batched:exact_per_batch",
+        "dlopt.models.coreservation.rolling_horizon:exact_per_batch",
         "each batch optimally, given what earlier ones left",
         claim="sound",
         objectives=_OBJECTIVES[:-1],
@@ -191,7 +191,7 @@ _PROOFS: tuple[Method, ...] = (
     ),
     _proof(
         "all-or-nothing",
-        "dlopt.models.coreservation.sufficing:all_or_nothing",
+        "dlopt.models.coreservation.feasibility:all_or_nothing",
         "clairvoyant: whether the machines suffice for all, by a plan or a proof",
         objectives=("rejections", "rejected-priority"),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlopt.registry.entries import Method, Option, Problem
+from dlopt.registry.method import Method, Option, Problem
 
 PROBLEM = Problem(
     "iit",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlopt.registry.entries import Method, Option, Problem
+from dlopt.registry.method import Method, Option, Problem
 
 PROBLEM = Problem(
     "multistage",
     "divisible loads with deadlines around advance reservations",
     hints=("multi-stage",),
-    certified="dlopt.models.multistage.certified:proven_worth",
+    certified="dlopt.models.multistage.certificate_check:proven_worth",
 )
 
 _OBJECTIVES = (
@@ -99,8 +99,8 @@ _PROOFS = (
         claim="optimal",
         plan_class="per-stage",
         objectives=_EXACT,
-        target="dlopt.models.multistage.structured:structured_plan",
-        applies="dlopt.models.multistage.structured:one_task",
+        target="dlopt.models.multistage.single_task_method:structured_plan",
+        applies="dlopt.models.multistage.single_task_method:one_task",
         options=(_INSTALLMENTS, _SOLVER),
         summary="one task around accepted reservations, stage by stage: as much as can be done",
     ),

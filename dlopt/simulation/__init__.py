@@ -6,11 +6,11 @@ them over streams drawn anew for many loads and seeds, on several processors, an
 the means are.
 """
 
-from dlopt.simulation.cluster import Run, simulate
-from dlopt.simulation.many import Estimate, Point, simulate_many
-from dlopt.simulation.mixed import MixedOutcome, MixedRun, simulate_mixed
-from dlopt.simulation.outcome import Outcome
+from dlopt.simulation.metrics import Outcome
+from dlopt.simulation.mixed_stream import MixedOutcome, MixedRun, simulate_mixed
+from dlopt.simulation.replications import Estimate, Point, simulate_many
 from dlopt.simulation.reservations import Reserving
+from dlopt.simulation.stream_simulation import Run, simulate
 
 __all__ = [
     "Estimate",

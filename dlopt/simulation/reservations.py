@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.generation.multistage import reserve
-from dlopt.generation.stream import Workload
-from dlopt.generation.workloads import mamat4
+from dlopt.generation.paper_workloads import mamat4
+from dlopt.generation.workload import Workload
 from dlopt.problems.multistage import Instance
 
 
@@ -74,7 +74,7 @@ def mamat5(
     Parameters
     ----------
     system_load, dc_ratio, nodes, tau, chi, average_load, horizon, seed
-        See `dlopt.generation.workloads.mamat4`; there are no set-up costs.
+        See `dlopt.generation.paper_workloads.mamat4`; there are no set-up costs.
     """
     workload = mamat4(
         system_load=system_load,

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dlopt.verify import strategies
     from dlopt.verify.builders import Size
-    from dlopt.verify.cases import Broken, Case, Claim
-    from dlopt.verify.claiming import claims
-    from dlopt.verify.findings import Finding, Search, save
-    from dlopt.verify.searching import falsify
+    from dlopt.verify.claim import Broken, Case, Claim
+    from dlopt.verify.claims import claims
+    from dlopt.verify.counterexamples import Finding, Search, save
+    from dlopt.verify.falsification import falsify
     from dlopt.verify.shrinking import shrink
 
 _HOMES = {

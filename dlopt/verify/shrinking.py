@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.records import HEADER_FIELDS, Header, Record, numbers_of
+from dlopt.problems.validated_record import HEADER_FIELDS, Header, Record, numbers_of
 
 InstanceT = TypeVar("InstanceT", bound=Header)
 

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 
 from dlopt.verify.builders import Builder, Size, builder
-from dlopt.verify.choices import Choices
+from dlopt.verify.choice_sequence import Choices
 
 __all__ = ["admission", "bag", "coreservation", "dag", "examine", "iit", "instances", "multistage"]
 

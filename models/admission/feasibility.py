@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dlopt.arithmetic import exact, shown
-from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
+from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
-from dlopt.models.admission.bounds import upper_bound
-from dlopt.models.admission.case import Case
-from dlopt.models.admission.grid import GridModel, quanta
-from dlopt.models.admission.order import SPARE, OrderModel
-from dlopt.models.admission.sequence import Part, SequenceModel, by_deadline, plan_of
+from dlopt.models.admission.cpsat import GridModel, quanta
+from dlopt.models.admission.fixed_sequence_lp import Part, SequenceModel, by_deadline, plan_of
+from dlopt.models.admission.scaled_instance import Case
+from dlopt.models.admission.sequencing_milp import SPARE, OrderModel
+from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.problems.admission import Solution
 from dlopt.result import Limits, Proof, Status
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, shown, simplest
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.interim import offer
-from dlopt.models.admission.bounds import upper_bound
-from dlopt.models.admission.case import Case
 from dlopt.models.admission.feasibility import Feasibility
+from dlopt.models.admission.scaled_instance import Case
 from dlopt.models.admission.search import Search
+from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.problems.admission import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
@@ -238,7 +238,7 @@ def bound_fluid(
     Guarantee: holds for every plan, with set-up costs and for nodes that differ. It is proven in
     fractions, at a limit too, unless `reason` says that it is the solver's word. Plan class
     ``any``. Complexity: one sparse linear program a subproblem; about ten seconds for 2,000 tasks.
-    Source: `dlopt.models.admission.fluid`.
+    Source: `dlopt.models.admission.fluid_relaxation`.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def bound_window(
     -----
     Guarantee: holds for all plans of its class, with set-up costs and for nodes that differ. Plan
     class ``single`` (``k`` with installments). Complexity: exponential in the worst case; a second
-    for some tens of tasks. Source: `dlopt.models.admission.latency`.
+    for some tens of tasks. Source: `dlopt.models.admission.window_capacity`.
 
     Examples
     --------

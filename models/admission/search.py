@@ -8,15 +8,15 @@ from fractions import Fraction
 from math import floor
 
 from dlopt.arithmetic import FLOATING, SOLVER, exact
-from dlopt.backends.budget import Budget
+from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
-from dlopt.models.admission.bounds import upper_bound
-from dlopt.models.admission.case import Case
+from dlopt.models.admission.cpsat import GridModel, quanta
 from dlopt.models.admission.feasibility import EFFORT, MOST_CHUNKS, Feasibility, is_small
-from dlopt.models.admission.grid import GridModel, quanta
-from dlopt.models.admission.order import OrderModel
-from dlopt.models.admission.sequence import Part, by_deadline, plan_of
+from dlopt.models.admission.fixed_sequence_lp import Part, by_deadline, plan_of
+from dlopt.models.admission.scaled_instance import Case
+from dlopt.models.admission.sequencing_milp import OrderModel
+from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.problems.admission import Decision, Solution, violations
 from dlopt.result import Limits, Proof, Status
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.errors import NotApplicableError
-from dlopt.models.bag.case import Case
-from dlopt.models.bag.plans import key_of, orders_of, plan_of, stated
+from dlopt.models.bag.scaled_instance import Case
 from dlopt.models.bag.search import PROVEN, Found, Search, trivial
+from dlopt.models.bag.solutions import key_of, orders_of, plan_of, stated
 from dlopt.problems.allowance import reconciled
 from dlopt.problems.bag.claims import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
@@ -55,7 +55,7 @@ def exact_plan(
     Notes
     -----
     Guarantee: exact for exact instances whose durations and arrivals have a common unit of which
-    the horizon is no more than 2^40 (`dlopt.models.bag.case`). Else times are rounded down to
+    the horizon is no more than 2^40 (`dlopt.models.bag.scaled_instance`). Else times are rounded down to
     2^-40 of the horizon; the bound still holds for all plans, and the plan is timed in fractions:
     numbers of tasks that agree are proven all the same, times in exact numbers remain
     ``FEASIBLE`` with a tiny gap, times in floats are called optimal at 1e-7 of the flowtime, or of

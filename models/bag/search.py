@@ -9,14 +9,16 @@ from typing import Literal
 
 from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
-from dlopt.backends.budget import Budget
+from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.bag.assignment import assign
-from dlopt.models.bag.case import Case
-from dlopt.models.bag.counts import most_in_time
-from dlopt.models.bag.linear import LinearModel
-from dlopt.models.bag.neighbourhood import Neighbourhood, rounded, split_jobs
-from dlopt.models.bag.plans import (
+from dlopt.models.bag.cpsat import Program
+from dlopt.models.bag.flowtime_assignment import assign
+from dlopt.models.bag.lns import Neighbourhood, rounded, split_jobs
+from dlopt.models.bag.makespan_bound import Weighed, lightest
+from dlopt.models.bag.milp import LinearModel
+from dlopt.models.bag.on_time_bound import most_in_time
+from dlopt.models.bag.scaled_instance import Case
+from dlopt.models.bag.solutions import (
     Orders,
     ends_in_units,
     first_orders,
@@ -24,8 +26,6 @@ from dlopt.models.bag.plans import (
     kept,
     key_of,
 )
-from dlopt.models.bag.program import Program
-from dlopt.models.bag.weights import Weighed, lightest
 from dlopt.result import Limits, Status
 
 Formulation = Literal["cp-sat", "milp", "none"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
+from dlopt.backends.time_budget import Budget
 from dlopt.errors import NotApplicableError
-from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.plans import bound_of, held_of, plan_of, valid_plan, worth_of
+from dlopt.models.coreservation.objective import trivial
+from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.models.coreservation.search import by_spans
-from dlopt.models.coreservation.worth import trivial
+from dlopt.models.coreservation.solutions import bound_of, held_of, plan_of, valid_plan, worth_of
 from dlopt.problems.coreservation import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
 
@@ -63,7 +63,7 @@ def exact_plan(
     Notes
     -----
     Guarantee: shares are whole numbers of the largest common unit, which loses nothing
-    (`dlopt.models.coreservation.case` has the proof), so the plan is exact for exact instances.
+    (`dlopt.models.coreservation.scaled_instance` has the proof), so the plan is exact for exact instances.
     The bound of the relaxation is proven in fractions; that of CP-SAT holds in whole numbers. Of
     more than 30 requests HiGHS is asked about the relaxation, too, and its word in floats may be
     the bound; `reason` says which it is, and `proof` whether a solver is trusted. Of an instance
@@ -74,8 +74,8 @@ def exact_plan(
 
     Plan class ``any``. Complexity: exponential in the worst case. Source: none printed; a program
     over event points, and a relaxation that takes all machines as one. Up to 12 requests that it
-    does not prove soon are branched and priced, see `dlopt.models.coreservation.apart`. Larger ones
-    are improved by `dlopt.models.coreservation.recreating` and neighbourhoods; within a time limit
+    does not prove soon are branched and priced, see `dlopt.models.coreservation.branch_and_price.search`. Larger ones
+    are improved by `dlopt.models.coreservation.ruin_and_recreate.search` and neighbourhoods; within a time limit
     by a hundred times as many of its moves if the extra ``fast`` is installed.
 
     Examples
@@ -262,7 +262,7 @@ def lns(
     -----
     Guarantee: the bound is proven in fractions or, of more than 30 requests, the word of HiGHS, as
     `reason` says. First requests are taken away and put back, see
-    `dlopt.models.coreservation.recreating`. Then six at a time are decided again by CP-SAT, all
+    `dlopt.models.coreservation.ruin_and_recreate.search`. Then six at a time are decided again by CP-SAT, all
     others keep their shares; in every fourth neighbourhood some near them keep their machines only.
     Complexity: a program of some hundred binaries a neighbourhood. Source: ours.
 

@@ -12,16 +12,16 @@ from typing import Literal, NamedTuple
 
 from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
-from dlopt.backends.budget import Budget
+from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.coreservation import linear, machines, pooled
-from dlopt.models.coreservation.apart import PatternSearch
-from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.improving import Improver
-from dlopt.models.coreservation.packing import PackingModel
-from dlopt.models.coreservation.patterns import FINEST
-from dlopt.models.coreservation.placing import placed, raised
-from dlopt.models.coreservation.worth import Held, Scale, key_of, most_of, offset, trivial
+from dlopt.models.coreservation import aggregated_relaxation, machine_minimisation, milp
+from dlopt.models.coreservation.branch_and_price.columns import FINEST
+from dlopt.models.coreservation.branch_and_price.search import PatternSearch
+from dlopt.models.coreservation.construction import placed, raised
+from dlopt.models.coreservation.cpsat import PackingModel
+from dlopt.models.coreservation.objective import Held, Scale, key_of, most_of, offset, trivial
+from dlopt.models.coreservation.primal_heuristics import Improver
+from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.result import Limits, Proof, Status
 
 Formulation = Literal["cp-sat", "milp"]
@@ -126,9 +126,9 @@ class Search:
         self._scales: dict[str, bool] = {"machines": True}
 
     @cached_property
-    def least(self) -> machines.Fewest:
+    def least(self) -> machine_minimisation.Fewest:
         """The fewest machines that hold everything."""
-        return machines.fewest(self.case, self.budget.left(1 / 2), self.seed)
+        return machine_minimisation.fewest(self.case, self.budget.left(1 / 2), self.seed)
 
     def run(self, hint: Held) -> Found:
         """Search until all levels are proven, or time is up."""
@@ -225,12 +225,14 @@ class Search:
         """Bound a level by the same relaxation, on the word of HiGHS."""
         limits = self.budget.left(_WORD)
         limits = replace(limits, work=min(limits.work or _NODES, _NODES))
-        said = pooled.said_bound(self.case, level, limits, pinned=self._pinned(), seed=self.seed)
+        said = aggregated_relaxation.said_bound(
+            self.case, level, limits, pinned=self._pinned(), seed=self.seed
+        )
         everything = trivial(self.case, level)
         if said is None:
             return Bound(everything, "all that could be accepted")
         said += _CARE * (everything - offset(self.case, level))
-        bound = linear.tidy(self.case, level, said, _CARE)
+        bound = milp.tidy(self.case, level, said, _CARE)
         return Bound(
             bound, "machines as one, the word of HiGHS, in floats", said=True, claimed=True
         )
@@ -238,7 +240,7 @@ class Search:
     def _by_relaxation(self, level: str) -> Bound:
         limits = self.budget.left(_FRACTIONS[len(self.case.wishes) > _SMALL])
         case, pinned = self.case, self._pinned()
-        found = pooled.upper_bound(
+        found = aggregated_relaxation.upper_bound(
             case, level, limits, known=self.value, pinned=pinned, seed=self.seed
         )
         plural = "s" * (found.subproblems != 1)
@@ -275,7 +277,7 @@ class Search:
     def _by_packing(self, level: str) -> Bound:
         """Accept everything, or prove that some request is rejected."""
         case = self.case
-        least = machines.fewest(case, self.budget.left(_PACKING), self.seed)
+        least = machine_minimisation.fewest(case, self.budget.left(_PACKING), self.seed)
         everything = trivial(case, level)
         if least.held is not None:
             self._take(raised(case, least.held))
@@ -345,7 +347,7 @@ class Search:
         model.model.add(model.worth(scale) >= int(least * scale.factor))
 
     def _by_linear(self, level: str) -> Bound:
-        model = linear.LinearModel(self.case, symmetric=self.symmetric)
+        model = milp.LinearModel(self.case, symmetric=self.symmetric)
         for one, value in self._pinned():
             model.require(one, value - offset(self.case, one))
         outcome = model.maximise(level, self.budget.left(), self.solver, self.seed)
@@ -358,7 +360,7 @@ class Search:
         if outcome.bound is None:
             raise TimeoutError
         start = offset(self.case, level)
-        bound = linear.tidy(self.case, level, exact(outcome.bound) + start, _CARE)
+        bound = milp.tidy(self.case, level, exact(outcome.bound) + start, _CARE)
         if level in ("benefit", "rejected-priority"):
             most = bound - start + _CARE * (trivial(self.case, level) - start)
             scale = Scale.of(self.case, level)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dlopt.models.dag.bounds import Floors, Proof, floors_of, windows_for
-from dlopt.models.dag.case import Case
+from dlopt.models.common.result_values import in_kind, stated
+from dlopt.models.dag.lower_bounds import Floors, Proof, floors_of, windows_for
+from dlopt.models.dag.scaled_instance import Case
 from dlopt.models.dag.search import LEVELS
-from dlopt.models.dag.stating import in_kind, stated
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
@@ -76,7 +76,7 @@ def bound_work(
     -----
     Guarantee: holds for every plan. Of every head and every tail, the tasks are counted that have
     as much before and behind them; heads and tails count the work of all predecessors and of all
-    successors (`dlopt.models.dag.gathered`; in cases of up to 1,200 tasks x machines). Where
+    successors (`dlopt.models.dag.energetic_heads`; in cases of up to 1,200 tasks x machines). Where
     costs do not follow speeds, machines count with weights that are found by steps in the
     direction of their loads: any weights give a bound.
     Complexity: that of the critical path, O(tasks^2) up to 400 tasks, linear beyond, and that of

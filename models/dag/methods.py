@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dlopt.backends import cpsat
-from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
+from dlopt.backends.time_budget import Budget
 from dlopt.interim import offer
-from dlopt.models.dag.case import Case
-from dlopt.models.dag.compact import minimised
+from dlopt.models.common.result_values import in_kind, meet, settled, stated
+from dlopt.models.dag.milp import minimised
+from dlopt.models.dag.scaled_instance import Case
+from dlopt.models.dag.schedules import solution_of
 from dlopt.models.dag.search import CP_SAT, LEVELS, Search, worth_of
-from dlopt.models.dag.stating import in_kind, meet, settled, stated
-from dlopt.models.dag.timing import solution_of
 from dlopt.problems.dag.claims import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
@@ -61,10 +61,10 @@ def exact_plan(
     they are rounded down to a grid: then the program is a relaxation, its bound holds, and its
     plan is timed anew with the numbers of the instance. Machines that are alike are not told
     apart where nothing is sent, and lists in many orders, forwards and backwards, come first there
-    (`dlopt.models.dag.shuffled`); where something is, and there are more than 35 tasks, linear
-    programs bound the makespan before the search (`dlopt.models.dag.sliced`), if no more than
-    some hundred units of time are looked at. See `dlopt.models.dag.pooled` and
-    `dlopt.models.dag.placed` for the two programs. Beyond their size there is the plan of the hint
+    (`dlopt.models.dag.forward_backward`); where something is, and there are more than 35 tasks, linear
+    programs bound the makespan before the search (`dlopt.models.dag.time_indexed_bound`), if no more than
+    some hundred units of time are looked at. See `dlopt.models.dag.cpsat_cumulative` and
+    `dlopt.models.dag.cpsat_alternatives` for the two programs. Beyond their size there is the plan of the hint
     and a bound.
 
     Plan class ``any``. Complexity: exponential in the worst case. Without communication, 100

@@ -11,16 +11,16 @@ from math import inf
 from typing import Any
 
 from dlopt.backends import cpsat
-from dlopt.backends.budget import Budget
+from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.dag.bounds import Floors, floors_of, windows_for
-from dlopt.models.dag.case import Case, horizon_of
-from dlopt.models.dag.placed import PlacedProgram
-from dlopt.models.dag.pooled import PooledProgram
-from dlopt.models.dag.program import Level
-from dlopt.models.dag.shuffled import shuffled
-from dlopt.models.dag.sliced import sliced_bound
-from dlopt.models.dag.timing import Plan, first_plan
+from dlopt.models.dag.cpsat import Level
+from dlopt.models.dag.cpsat_alternatives import PlacedProgram
+from dlopt.models.dag.cpsat_cumulative import PooledProgram
+from dlopt.models.dag.forward_backward import shuffled
+from dlopt.models.dag.lower_bounds import Floors, floors_of, windows_for
+from dlopt.models.dag.scaled_instance import Case, horizon_of
+from dlopt.models.dag.schedules import Plan, first_plan
+from dlopt.models.dag.time_indexed_bound import sliced_bound
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import Limits, Status
 

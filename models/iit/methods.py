@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from dlopt.backends.pulp import DEFAULT
 from dlopt.errors import NotApplicableError
-from dlopt.models.iit import fluid
-from dlopt.models.iit.order import MOST_BINARIES
-from dlopt.models.iit.scaling import Scaled
+from dlopt.models.iit import fluid_relaxation
+from dlopt.models.iit.scaled_instance import Scaled
 from dlopt.models.iit.search import Search
+from dlopt.models.iit.sequencing_milp import MOST_BINARIES
+from dlopt.problems.earliest_schedule import last_result
 from dlopt.problems.iit import Instance, Solution
-from dlopt.problems.timeline import last_result
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -129,7 +129,7 @@ def bound_fluid(
     Fraction(3, 1)
     """
     scaled = Scaled.of(instance)
-    outcome = fluid.least_completion(scaled.instance, limits, solver, seed)
+    outcome = fluid_relaxation.least_completion(scaled.instance, limits, solver, seed)
     bound = outcome.bound if outcome.status is Status.OPTIMAL else None
     return Result(
         Status.LIMIT if bound is None else Status.BOUND,

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
-from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import Outcome
-from dlopt.models.iit.fluid import least_completion
-from dlopt.models.iit.incumbent import filled
-from dlopt.models.iit.order import OrderModel
-from dlopt.models.iit.prefix import Prefixes, PrefixModel
-from dlopt.models.iit.scaling import Scaled
-from dlopt.models.iit.sequence import SequenceModel, Timed
+from dlopt.backends.time_budget import Budget
+from dlopt.models.iit.fixed_sequence_lp import SequenceModel, Timed
+from dlopt.models.iit.fluid_relaxation import least_completion
+from dlopt.models.iit.initial_solution import filled
+from dlopt.models.iit.prefix_milp import Prefixes, PrefixModel
+from dlopt.models.iit.scaled_instance import Scaled
+from dlopt.models.iit.sequencing_milp import OrderModel
+from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit import Solution
-from dlopt.problems.timeline import earliest_plan, last_result
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
 Answer = Result[Solution]

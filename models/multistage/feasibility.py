@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dlopt.arithmetic import exact, shown
-from dlopt.backends.budget import Budget
 from dlopt.backends.pulp import DEFAULT
+from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
-from dlopt.models.admission.order import SPARE
-from dlopt.models.multistage.bounds import upper_bound
-from dlopt.models.multistage.case import Case
-from dlopt.models.multistage.lateness import MOST_CHUNKS, Lateness
-from dlopt.models.multistage.order import OrderModel
-from dlopt.models.multistage.sequence import Grants, Part, by_deadline, plan_of
+from dlopt.models.admission.sequencing_milp import SPARE
+from dlopt.models.multistage.fixed_sequence_lp import Grants, Part, by_deadline, plan_of
+from dlopt.models.multistage.min_max_lateness import MOST_CHUNKS, Lateness
+from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.multistage.sequencing_milp import OrderModel
+from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage import Solution
 from dlopt.result import Limits, Proof, Status
 

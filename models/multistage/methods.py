@@ -7,10 +7,10 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, simplest
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.interim import offer
-from dlopt.models.multistage.bounds import upper_bound
-from dlopt.models.multistage.case import Case
 from dlopt.models.multistage.feasibility import Feasibility
+from dlopt.models.multistage.scaled_instance import Case
 from dlopt.models.multistage.search import Search
+from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
@@ -242,7 +242,7 @@ def bound_fluid(
     that name their nodes exclude each other exactly; of the others, nodes are counted. It is
     proven in fractions, at a limit too, unless `reason` says that it is the solver's word. Plan
     class ``any``. Complexity: one sparse linear program a subproblem; some seconds for 256 nodes
-    and 100 reservations. Source: `dlopt.models.multistage.fluid`, after the relaxation of one
+    and 100 reservations. Source: `dlopt.models.multistage.fluid_relaxation`, after the relaxation of one
     task around accepted reservations.
 
     Examples

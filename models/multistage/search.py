@@ -9,14 +9,14 @@ from fractions import Fraction
 from math import floor
 
 from dlopt.arithmetic import SOLVER, exact
-from dlopt.backends.budget import Budget
+from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
-from dlopt.models.multistage.bounds import upper_bound
-from dlopt.models.multistage.case import Case
 from dlopt.models.multistage.feasibility import Feasibility
-from dlopt.models.multistage.order import OrderModel
-from dlopt.models.multistage.sequence import Grants, Part, plan_of
+from dlopt.models.multistage.fixed_sequence_lp import Grants, Part, plan_of
+from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.multistage.sequencing_milp import OrderModel
+from dlopt.models.multistage.upper_bounds import upper_bound
 from dlopt.problems.multistage import Solution, violations
 from dlopt.result import Limits, Proof, Status
 

@@ -9,8 +9,8 @@ from operator import neg
 import pulp
 from hypothesis import strategies as st
 
+from dlopt.backends.exact_lp import from_pulp, statuses_from_highs
 from dlopt.backends.linear_program import BasisStatus, Certificate, LinearProgram
-from dlopt.backends.rational import from_pulp, statuses_from_highs
 
 F = Fraction
 small = st.integers(-4, 4)

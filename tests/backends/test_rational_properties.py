@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dlopt.backends.exact_lp import certify
 from dlopt.backends.linear_program import BasisStatus, LinearProgram, verify
-from dlopt.backends.rational import certify
 from tests.backends.programs import (
     F,
     changed,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.backends.branching import BranchAndBound
+from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.implied_bounds import implied_bounds
 from dlopt.backends.linear_program import LinearProgram

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import tests.batch.naughty
+import tests.batch.misbehaving_methods
 from dlopt import registry
 from dlopt.batch import Plan, plan_cells, read_item
 
 INSTANCES = Path(__file__).parents[2] / "instances" / "iit"
-NAUGHTY = str(Path(tests.batch.naughty.__file__))
-MODULE = "tests.batch.naughty"
-_OWN = {name: registry.method("iit", name) for name in tests.batch.naughty.METHODS}
+NAUGHTY = str(Path(tests.batch.misbehaving_methods.__file__))
+MODULE = "tests.batch.misbehaving_methods"
+_OWN = {name: registry.method("iit", name) for name in tests.batch.misbehaving_methods.METHODS}
 for _name in _OWN:
     del registry._METHODS["iit", _name]  # other tests see the methods of dlopt alone
 

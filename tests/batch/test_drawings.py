@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dlopt.batch import drawings
 from dlopt.batch.drawings import drawing, name_of
-from dlopt.batch.rows import Key
+from dlopt.batch.records import Key
 from dlopt.errors import NotApplicableError
 from dlopt.result import Limits
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dlopt import InvalidInstanceError, Limits, NotApplicableError, Status
 from dlopt.batch.journal import Journal, read_rows
-from dlopt.batch.rows import Key, Row, Trouble, row_from_line
+from dlopt.batch.records import Key, Row, Trouble, row_from_line
 
 KEY = Key("iit", "0" * 64, "opr", "completion", Limits(2.5), 0, (("k", 3),), "as-written", "0.1.0")
 ROW = Row(

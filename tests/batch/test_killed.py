@@ -14,7 +14,7 @@ import pytest
 
 from dlopt.batch import read_rows
 from tests.batch.conftest import INSTANCES, NAUGHTY
-from tests.batch.naughty import GATE
+from tests.batch.misbehaving_methods import GATE
 from tests.gates import PATIENCE, Gate
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")

@@ -11,7 +11,7 @@ from hypothesis import given
 import dlopt
 from dlopt import registry
 from dlopt.models.iit.methods import bound_fluid, exact_plan
-from dlopt.models.iit.prefix import Prefixes
+from dlopt.models.iit.prefix_milp import Prefixes
 from dlopt.problems.iit import objective
 from dlopt.result import Limits, Status
 from tests.strategies import iit

@@ -17,7 +17,7 @@ from dlopt import registry
 from dlopt.models.multistage.methods import bound_fluid, exact_plan, feasible_together
 from dlopt.problems.multistage import objective
 from dlopt.result import Limits, Status
-from tests.models.multistage.around import mixed
+from tests.models.multistage.sample_instances import mixed
 
 ONLINE = tuple(
     entry.name

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dlopt import registry
+from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Chunk, Instance, Solution
-from dlopt.problems.timeline import earliest_plan
 from dlopt.result import Result, Status
 from tests.cli.conftest import FIELDS, INSTANCES, ROOTS, THREE, Command, file_of
 

@@ -127,7 +127,7 @@ def test_a_function_that_prints_and_ends_the_program(dlopt: Command, tmp_path: P
 def test_the_largest_gap_is_no_failure(
     dlopt: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dlopt.verify.annealing.MOST_SHRINKING", 20)
+    monkeypatch.setattr("dlopt.verify.gap_search.MOST_SHRINKING", 20)
     words = ("--target", "gap", "--objective", "accepted", "--examples", 60)
     done = dlopt("falsify", "bag", "olb", *words, "--jobs", 2, "--machines", 2)
     assert "behind" in done.out and "found by annealing" in done.out
@@ -137,7 +137,7 @@ def test_the_largest_gap_is_no_failure(
 def test_a_method_that_fails_has_no_picture(
     dlopt: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dlopt.heuristics.bag.mappings.edf", None)
+    monkeypatch.setattr("dlopt.heuristics.bag.immediate_methods.edf", None)
     data = dlopt("falsify", "bag", "edf", "--examples", 9, "--json", code=1).json
     assert (data["kind"], data["result"]) == ("failed", None)
     assert data["files"] == ["falsified/edf-failed.json"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dlopt.cli.feedback_tables import to_data, told
-from dlopt.generation.uncertain import mamat7
+from dlopt.cli.simulate_feedback_tables import to_data, told
+from dlopt.generation.uncertain_times import mamat7
 from dlopt.io import write
 from dlopt.problems.admission import write_scenario
 from dlopt.simulation.feedback import Setting, study
@@ -74,9 +74,11 @@ def test_nodes_fail_and_come_back_and_the_traces_are_checked(dlopt: Command) -> 
 def test_a_trace_that_cannot_have_happened_is_told(
     dlopt: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dlopt.cli import feedback_tables
+    from dlopt.cli import simulate_feedback_tables
 
-    monkeypatch.setattr(feedback_tables, "checked", lambda found: {"ideal": 2, "feedback": 1})
+    monkeypatch.setattr(
+        simulate_feedback_tables, "checked", lambda found: {"ideal": 2, "feedback": 1}
+    )
     done = dlopt("simulate", "feedback", *FEW, "--strategies", "ideal", "--check", code=1)
     assert done.err.splitlines() == [
         "ideal: 2 violations, checked to 1e-09",

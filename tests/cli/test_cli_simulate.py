@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dlopt.cli import bars
-from dlopt.generation.workloads import mamat4
+from dlopt.cli import progress as bars
+from dlopt.generation.paper_workloads import mamat4
 from dlopt.io import read
 from dlopt.problems.admission import Instance
 from dlopt.simulation import simulate

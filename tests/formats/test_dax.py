@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dlopt.formats.dax import parse, parse_dag, read, read_dag
-from dlopt.formats.taskgraph import GraphEdge
+from dlopt.formats.task_graph import GraphEdge
 from tests.formats.graph_faults import told
 
 DAX = """<?xml version="1.0"?>

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats.dot import parse, read, write
 from dlopt.formats.dot_language import drawn
-from dlopt.formats.taskgraph import Collector, GraphEdge, GraphTask, TaskGraph
+from dlopt.formats.task_graph import Collector, GraphEdge, GraphTask, TaskGraph
 from tests.formats.graph_faults import told
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dlopt.formats import costs, dax, dot, graph_files, stg, wfformat
-from dlopt.formats.taskgraph import TaskGraph
+from dlopt.formats import cost_tables, dax, detection, dot, stg, wfformat
+from dlopt.formats.task_graph import TaskGraph
 from tests.data import data_folder
 
 
@@ -81,7 +81,7 @@ def test_simdag() -> None:
 def test_dax() -> None:
     met = 0
     for path, row in rows_of(data_folder("dax"), "summary.csv", "file"):
-        graph = graph_files.read(path)
+        graph = detection.read(path)
         assert counts(graph) == (int(row["jobs"]), int(row["edges"]))
         assert work(graph) == pytest.approx(float(row["total_runtime"]))
         assert graph.critical_path() == pytest.approx(float(row["critical_path_runtime"]))
@@ -123,7 +123,7 @@ def test_wfformat(sub: str, schema: str) -> None:
 def test_topcuoglu() -> None:
     folder = data_folder("heft") / "canonical_csv"
     times = folder / "canonicalgraph_task_exe_time.csv"
-    graph = costs.read(times, edges=folder / "canonicalgraph_task_connectivity.csv")
+    graph = cost_tables.read(times, edges=folder / "canonicalgraph_task_connectivity.csv")
     assert counts(graph) == (10, 15) and graph.machines == ("P_0", "P_1", "P_2")
     assert graph.tasks[3].costs == (13, 8, 17)
     with (folder.parent / "topcuoglu2002_edges.csv").open(newline="") as file:
@@ -138,7 +138,7 @@ def test_small_graphs_of_papers() -> None:
     met = 0
     for path in sorted((data_folder("heft") / "santiago_synthetic").glob("*.txt")):
         name, machines, tasks = path.stem.split("-")
-        graph = graph_files.read(path)
+        graph = detection.read(path)
         assert (len(graph.machines), len(graph.tasks)) == (int(machines), int(tasks)), name
         met += 1
     assert met > 5
@@ -147,7 +147,7 @@ def test_small_graphs_of_papers() -> None:
 def test_large_heterogeneous_graphs() -> None:
     met = 0
     for path, row in rows_of(data_folder("hetero_dag"), "summary.csv", "file"):
-        graph = costs.read(path)
+        graph = cost_tables.read(path)
         assert counts(graph) == (int(row["tasks"]), int(row["edges"]))
         assert len(graph.machines) == int(row["machines_or_resource_types"])
         if path.parent.name == "santiago":
@@ -159,6 +159,6 @@ def test_large_heterogeneous_graphs() -> None:
 
 @pytest.mark.parametrize("machines", [2, 4, 6, 8, 10])
 def test_rgpos(machines: int) -> None:
-    graph = graph_files.read(data_folder("peer_set_rgpos") / f"rgpos100_p{machines}.txt")
+    graph = detection.read(data_folder("peer_set_rgpos") / f"rgpos100_p{machines}.txt")
     assert counts(graph) == (100, 150) and len(graph.machines) == machines
     assert work(graph) == 1000 * machines and graph.critical_path() <= 1000

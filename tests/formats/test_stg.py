@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dlopt.errors import NotApplicableError
 from dlopt.formats.stg import bounds, parse, read, write
-from dlopt.formats.taskgraph import GraphEdge, GraphTask, TaskGraph
+from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph
 from tests.formats.graph_faults import told
 
 PLAIN = """\

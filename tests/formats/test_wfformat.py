@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dlopt.formats.taskgraph import GraphEdge
+from dlopt.formats.task_graph import GraphEdge
 from dlopt.formats.wfformat import from_data, read
 from tests.formats.graph_faults import told
 

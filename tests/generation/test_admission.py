@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats import swf
 from dlopt.generation import described, families, generate
-from dlopt.generation.replay import replay
-from dlopt.generation.workloads import mamat4
-from dlopt.heuristics.iit.partition import OptimalPartition
+from dlopt.generation.log_stream import replay
+from dlopt.generation.paper_workloads import mamat4
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.io import instance_from_data, instance_hash, instance_to_data
 from dlopt.problems.admission import Instance
 from dlopt.simulation import simulate

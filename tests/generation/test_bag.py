@@ -9,8 +9,8 @@ from dlopt.errors import NotApplicableError
 from dlopt.formats.etc import EtcMatrix
 from dlopt.generation import described, generate
 from dlopt.generation.bag import FAMILIES, braun, gds, of_matrix, small
-from dlopt.heuristics.bag.case import Case
-from dlopt.heuristics.bag.ranking import Grid, Kind
+from dlopt.heuristics.bag.gds_ranking import Grid, Kind
+from dlopt.heuristics.bag.instance_arrays import Case
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -10,7 +10,7 @@ import pytest
 
 from dlopt.generation import described, generate
 from dlopt.generation.coreservation import FAMILIES, bins, min4, min5, overloaded, small
-from dlopt.generation.request_draws import SHAPES
+from dlopt.generation.request_distributions import SHAPES
 from dlopt.io import instance_from_data, instance_to_data
 from dlopt.problems.coreservation import Instance, batches, step
 

@@ -12,7 +12,7 @@ import networkx as nx
 import pytest
 
 from dlopt.errors import NotApplicableError
-from dlopt.formats.taskgraph import GraphEdge, GraphTask, TaskGraph
+from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph
 from dlopt.generation import generate
 from dlopt.generation.task_graphs import (
     MachineSet,

@@ -14,7 +14,7 @@ import pytest
 import dlopt
 from dlopt import Admission, CoReservation, MultiStage, registry
 from dlopt.errors import DloptError
-from dlopt.heuristics.coreservation.table import TimeSlotTable
+from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.problems import admission, coreservation, multistage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.coreservation import Machine, Part, Request

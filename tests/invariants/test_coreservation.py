@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dlopt import NotApplicableError, Status, api, registry
 from dlopt.arithmetic import SOLVER, exact
 from dlopt.problems.coreservation import OBJECTIVES, Solution, objective
-from dlopt.problems.records import as_exact
+from dlopt.problems.validated_record import as_exact
 from tests.once import solve
 from tests.strategies_coreservation import any_numbers
 

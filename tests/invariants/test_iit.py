@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from dlopt import DloptError, Status, check
 from dlopt.arithmetic import exact
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Chunk, Instance, Solution, objective, origin
-from dlopt.problems.records import floating
-from dlopt.problems.timeline import earliest_plan
+from dlopt.problems.validated_record import floating
 from dlopt.registry import methods
 from dlopt.result import PLAN_CLASSES
 from tests.once import solve

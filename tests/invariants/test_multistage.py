@@ -28,9 +28,9 @@ from dlopt.problems.multistage import (
     Task,
     objective,
 )
-from dlopt.problems.records import floating
+from dlopt.problems.validated_record import floating
 from dlopt.result import Limits, Status
-from tests.models.multistage.around import mixed, plans
+from tests.models.multistage.sample_instances import mixed, plans
 from tests.once import solve
 
 F = Fraction

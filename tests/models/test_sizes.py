@@ -9,11 +9,11 @@ import pytest
 
 from dlopt import Limits, NotApplicableError, Status, generate, solve
 from dlopt.backends import sizes
-from dlopt.models.bag import linear as bag
-from dlopt.models.bag import program as bag_program
-from dlopt.models.bag.case import Case as BagCase
-from dlopt.models.coreservation import linear as coreservation
-from dlopt.models.coreservation.case import Case as CoreservationCase
+from dlopt.models.bag import cpsat as bag_program
+from dlopt.models.bag import milp as bag
+from dlopt.models.bag.scaled_instance import Case as BagCase
+from dlopt.models.coreservation import milp as coreservation
+from dlopt.models.coreservation.scaled_instance import Case as CoreservationCase
 from dlopt.problems.bag import Instance, Machine, Task
 
 ENOUGH = Limits(time_s=20, threads=1)

@@ -27,7 +27,7 @@ from dlopt.problems.bag import (
 from dlopt.result import Result, Status, Violation
 from tests.instance_files import ROOT
 from tests.plotting.figures import boxes, bundle, extents, kinds, legend, lines, row_labels, texts
-from tests.plotting.legible import assert_legible
+from tests.plotting.legibility import assert_legible
 
 GRID = Instance(
     (

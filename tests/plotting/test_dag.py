@@ -13,10 +13,10 @@ from matplotlib.patches import FancyArrowPatch
 import dlopt
 from dlopt.errors import NotApplicableError
 from dlopt.plotting import PROBLEMS, plot
-from dlopt.plotting.critical import critical_path, runs_of
+from dlopt.plotting.critical_path import critical_path, runs_of
 from dlopt.plotting.dag import MOST_ARROWS, MOST_GRAPHS, MOST_NAMED, draw
-from dlopt.plotting.graphs import MOST_TASKS
-from dlopt.plotting.layers import layered
+from dlopt.plotting.layered_layout import layered
+from dlopt.plotting.task_graph import MOST_TASKS
 from dlopt.problems.admission import Solution as OtherSolution
 from dlopt.problems.dag import (
     Edge,
@@ -33,7 +33,7 @@ from dlopt.problems.dag import (
 from dlopt.result import Result, Status, Violation
 from tests.instance_files import ROOT
 from tests.plotting.figures import extents, kinds, legend, lines, row_labels, texts
-from tests.plotting.legible import assert_legible
+from tests.plotting.legibility import assert_legible
 
 DIAMOND = Instance(
     (Machine("m"), Machine("n")),

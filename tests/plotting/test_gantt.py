@@ -10,7 +10,7 @@ import pytest
 
 from dlopt.plotting import plot
 from dlopt.plotting.gantt import TALLEST, WIDTH, Gantt
-from dlopt.plotting.looks import Bar, Look, Mark, Row, brief, clean, fitted, instant, text_width
+from dlopt.plotting.style import Bar, Look, Mark, Row, brief, clean, fitted, instant, text_width
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
 from tests.plotting.figures import (

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from dlopt.errors import NotApplicableError
-from dlopt.models.multistage.capacity import capacity_by_deadline
+from dlopt.models.multistage.single_task_capacity import capacity_by_deadline
 from dlopt.plotting import plot
 from dlopt.plotting.multistage import HEADING, MOST_CURVES, MOST_STAGES, draw
 from dlopt.problems.admission import Solution as OtherSolution

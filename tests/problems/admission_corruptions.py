@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dlopt.problems.admission import Chunk, Decision, Instance, Solution, Task
 from dlopt.result import Violation
+from tests.problems.chunk_edits import moved, send_of, with_chunk
 from tests.problems.corruptions import Corruption, amounts, share
-from tests.problems.plans import moved, send_of, with_chunk
 
 F = Fraction
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance
 from dlopt.result import Violation
-from tests.problems.plans import moved, send_of, some_chunk, with_chunk
+from tests.problems.chunk_edits import moved, send_of, some_chunk, with_chunk
 
 F = Fraction
 amounts = st.fractions(F(1, 60), 5, max_denominator=60)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Link, Machine, Network, Task
-from dlopt.problems.dag.executed import violations_executed
 from dlopt.problems.dag.trace import Course, Outage, Run, Trace
+from dlopt.problems.dag.trace_checker import violations_executed
 
 F = Fraction
 NETWORK = Network(

@@ -16,7 +16,7 @@ from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.problems import admission
 from dlopt.problems.admission import Chunk, Commitment, Decision, Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.records import floating
+from dlopt.problems.validated_record import floating
 from tests import strategies
 
 F = Fraction

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from dlopt import api
 from dlopt.arithmetic import exact
-from dlopt.problems import admission, records
+from dlopt.problems import admission, validated_record
 from dlopt.problems.admission import Chunk, Commitment, Decision, Instance, Solution, Task
 from dlopt.problems.admission import timeline as admission_timeline
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.records import HEADER_FIELDS
+from dlopt.problems.validated_record import HEADER_FIELDS
 from tests import strategies
 from tests.problems.admission_corruptions import CORRUPTIONS
-from tests.problems.plans import TIMES
+from tests.problems.chunk_edits import TIMES
 
 F = Fraction
 YES = (Decision("a", True, 10), Decision("b", True, 20))
@@ -254,8 +254,8 @@ def test_floats_break_what_the_decimals_that_they_print_break(
         replace(chunk, **{name: getattr(chunk, name) * third for name in TIMES})
         for chunk in broken.plan.chunks
     )
-    rounded = records.floating(broken.instance)
-    rounded_plan = records.floating(replace(broken.plan, chunks=chunks))
+    rounded = validated_record.floating(broken.instance)
+    rounded_plan = validated_record.floating(replace(broken.plan, chunks=chunks))
     twin, twin_plan = rational(rounded), rational(rounded_plan)
     found = admission.violations(rounded, rounded_plan, tolerance)
     assert found == admission.violations(twin, twin_plan, exact(tolerance))
@@ -265,7 +265,7 @@ def test_floats_break_what_the_decimals_that_they_print_break(
 
 def rational(value: Any) -> Any:
     """Return a record with all its floats as the decimals that they print."""
-    if isinstance(value, records.Record):
+    if isinstance(value, validated_record.Record):
         names = [field.name for field in fields(value) if field.name not in HEADER_FIELDS]
         return replace(value, **{name: rational(getattr(value, name)) for name in names})
     if isinstance(value, tuple):

@@ -27,7 +27,7 @@ from dlopt.problems.coreservation import (
     staircase,
     step,
 )
-from dlopt.problems.coreservation.skyline import Skyline
+from dlopt.problems.coreservation.usage_profile import Skyline
 from tests.oracles_coreservation import pieces
 from tests.strategies_coreservation import coreservation, lengths, planned, shapes
 

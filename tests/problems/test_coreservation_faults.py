@@ -8,7 +8,7 @@ import pytest
 
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems.coreservation import Instance, Machine, Part, Request, faults
-from dlopt.problems.records import examine
+from dlopt.problems.validated_record import examine
 
 NOT_NEGATIVE = "must not be negative"
 POSITIVE = "must be positive"

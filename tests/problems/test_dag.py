@@ -24,8 +24,8 @@ from dlopt.problems.dag import (
     objective,
     violations,
 )
-from dlopt.problems.dag.order import cycle, topological
-from dlopt.problems.records import floating, numbers_of
+from dlopt.problems.dag.topology import cycle, topological
+from dlopt.problems.validated_record import floating, numbers_of
 from tests import oracles_dag, strategies_dag
 
 TWO = (Machine("m"), Machine("n", power=2))

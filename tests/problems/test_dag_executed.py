@@ -8,8 +8,8 @@ import pytest
 
 from dlopt.errors import InvalidInstanceError
 from dlopt.problems.dag import Edge, Graph, Instance, Link, Task, violations
-from dlopt.problems.dag.executed import violations_executed
 from dlopt.problems.dag.trace import Course, Outage, Run, Trace, late_or_lost, plan_of
+from dlopt.problems.dag.trace_checker import violations_executed
 from tests.problems.executed_grids import (
     AGAIN,
     DOWN,

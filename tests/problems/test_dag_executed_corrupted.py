@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dlopt.problems.dag.executed import EXECUTED_KINDS
 from dlopt.problems.dag.trace import Outage, Run, Trace
+from dlopt.problems.dag.trace_checker import EXECUTED_KINDS
 from tests.problems.executed_grids import (
     AGAIN,
     DOWN,

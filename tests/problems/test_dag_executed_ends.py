@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.problems.dag import Graph, Instance, Task
-from dlopt.problems.dag.executed import violations_executed
 from dlopt.problems.dag.trace import Course, Outage, Run, Trace
+from dlopt.problems.dag.trace_checker import violations_executed
 from dlopt.simulation.grid import simulate_grid
 from tests.problems.executed_grids import (
     DOWN,

@@ -15,7 +15,7 @@ from dlopt.problems import iit
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Chunk, Instance, Solution
 from dlopt.result import Violation
-from tests.problems.plans import SMALLEST, SMALLEST_PLAN
+from tests.problems.chunk_edits import SMALLEST, SMALLEST_PLAN
 
 F = Fraction
 

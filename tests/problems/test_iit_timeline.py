@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.arithmetic import exact
-from dlopt.problems import iit, records
+from dlopt.problems import iit, validated_record
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit import Chunk, Instance, Solution
-from dlopt.problems.timeline import earliest_plan, last_result
-from tests.problems.test_timeline import orders
+from tests.problems.test_earliest_schedule import orders
 
 F = Fraction
 TOLERANCE = 1e-3
@@ -98,7 +98,7 @@ def test_plans_in_floats_are_roundings_of_exact_ones(given_order, epoch, data):
     ready = tuple(time + epoch for time in instance.ready_times)
     instance = replace(instance, ready_times=ready, absolute_deadline=None)
     plan = earliest_plan(instance, nodes, loads)
-    floats = records.floating(instance), records.floating(plan)
+    floats = validated_record.floating(instance), validated_record.floating(plan)
     assert iit.violations(*floats, 1e-9) == ()
     again = earliest_plan(floats[0], nodes, [float(load) for load in loads])
     assert iit.violations(floats[0], again, 1e-9) == ()

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.arithmetic import exact
-from dlopt.problems import iit, records
+from dlopt.problems import iit, validated_record
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Chunk, Instance, Solution
-from dlopt.problems.records import HEADER_FIELDS
-from dlopt.problems.timeline import earliest_plan
+from dlopt.problems.validated_record import HEADER_FIELDS
+from tests.problems.chunk_edits import TIMES, moved
 from tests.problems.corruptions import CORRUPTIONS
-from tests.problems.plans import TIMES, moved
-from tests.problems.test_timeline import orders
+from tests.problems.test_earliest_schedule import orders
 
 F = Fraction
 STANDS_LATE = Instance(
@@ -208,9 +208,9 @@ def test_floats_break_what_the_rationals_that_they_are_break(
     ready = tuple(time * third for time in instance.ready_times)
     until = max(min(ready) + F(1, 9), last - F(1, 9))
     instance = replace(instance, ready_times=ready, absolute_deadline=until)
-    rounded, plan = records.floating(instance), records.floating(Solution(chunks))
+    rounded, plan = validated_record.floating(instance), validated_record.floating(Solution(chunks))
     twin, twin_plan = rational(rounded), rational(plan)
-    assert records.floating(twin) == rounded
+    assert validated_record.floating(twin) == rounded
     found = iit.violations(rounded, plan, tolerance)
     assert found == iit.violations(twin, twin_plan, exact(tolerance))
     for v in found:
@@ -220,7 +220,7 @@ def test_floats_break_what_the_rationals_that_they_are_break(
 
 def rational(value: Any) -> Any:
     """Return a record with all its floats as the decimals that they print."""
-    if isinstance(value, records.Record):
+    if isinstance(value, validated_record.Record):
         names = [field.name for field in fields(value) if field.name not in HEADER_FIELDS]
         return replace(value, **{name: rational(getattr(value, name)) for name in names})
     if isinstance(value, tuple):

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from dlopt.problems import iit
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Chunk, Instance, Solution
-from dlopt.problems.timeline import earliest_plan
 from dlopt.result import Violation
+from tests.problems.chunk_edits import SMALLEST, SMALLEST_PLAN, TIMES, moved, send_of, some_chunk
 from tests.problems.corruptions import CORRUPTIONS, Corruption
-from tests.problems.plans import SMALLEST, SMALLEST_PLAN, TIMES, moved, send_of, some_chunk
-from tests.problems.test_timeline import orders
+from tests.problems.test_earliest_schedule import orders
 
 F = Fraction
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from dlopt.generation.workloads import Workload
+from dlopt.generation.paper_workloads import Workload
 from dlopt.problems.cluster import Cluster
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import dlopt
 from dlopt.errors import NotApplicableError
-from dlopt.generation.stream import Workload
+from dlopt.generation.workload import Workload
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.io import read
 from dlopt.problems.admission import Commitment, Decision, Instance, Solution, Task, violations

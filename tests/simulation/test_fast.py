@@ -2,7 +2,7 @@
 
 import pytest
 
-from dlopt.generation.workloads import mamat4
+from dlopt.generation.paper_workloads import mamat4
 from dlopt.simulation import Run, simulate
 from tests.heuristics.admission.fast.cores import READINGS
 

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dlopt.errors import NotApplicableError
 from dlopt.generation.multistage import small
-from dlopt.generation.workloads import Workload, mamat4
+from dlopt.generation.paper_workloads import Workload, mamat4
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.multistage.methods import decided
 from dlopt.io import read
@@ -28,7 +28,7 @@ from dlopt.simulation import (
 from dlopt.simulation.reservations import mamat5
 from tests.examples import share
 from tests.instance_files import ROOT
-from tests.models.multistage.around import around, mixed
+from tests.models.multistage.sample_instances import around, mixed
 
 FEW = {"horizon": 400_000, "nodes": 64}
 # One node: a is sent in [0, 2) and computed until 4; r holds the node in [4, 8), s in [6, 9).

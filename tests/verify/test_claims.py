@@ -11,12 +11,12 @@ from dlopt.problems.bag import Instance as Bag
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from dlopt.result import Objective, Status
-from dlopt.verify.annealing import behind
 from dlopt.verify.builders import Size, builder, stems
-from dlopt.verify.choices import Chance, Choices, Recorded
-from dlopt.verify.claiming import Case, claim
-from dlopt.verify.relaxing import relaxations
-from dlopt.verify.subjects import Panel, ask, subject
+from dlopt.verify.choice_sequence import Chance, Choices, Recorded
+from dlopt.verify.claims import Case, claim
+from dlopt.verify.easier_instances import relaxations
+from dlopt.verify.gap_search import behind
+from dlopt.verify.method_under_test import Panel, ask, subject
 
 FOLDER = Path(__file__).parents[2] / "instances"
 
@@ -141,7 +141,7 @@ def test_a_limit_of_an_exact_method_is_no_harder_instance(monkeypatch):
     assert answer.result.value == 1
     for status, found in ((Status.FEASIBLE, ()), (Status.OPTIMAL, ("worse",))):
         worse = replace(answer, result=replace(answer.result, value=0, status=status))
-        monkeypatch.setattr("dlopt.verify.breaking.ask", lambda *a, worse=worse, **k: worse)
+        monkeypatch.setattr("dlopt.verify.claim_checks.ask", lambda *a, worse=worse, **k: worse)
         broken = claim(entry, "monotone").breaks(Case(entry, instance, answer))
         assert tuple(one.kind for one in broken) == found
 

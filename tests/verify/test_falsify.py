@@ -193,9 +193,9 @@ def test_bounds_are_held_against_plans():
 
 
 def test_the_grid_finds_what_chance_does_not(monkeypatch):
-    from dlopt.verify import searching
+    from dlopt.verify import falsification
 
-    monkeypatch.setattr(searching, "PER_ROUND", 0)
+    monkeypatch.setattr(falsification, "PER_ROUND", 0)
     monkeypatch.setattr("dlopt.verify.strategies.examine", lambda *a, **k: None)
     search = falsify("admission", "edf-opr-mn:literal", examples=3000)
     assert search.phase == "grid"
@@ -203,10 +203,10 @@ def test_the_grid_finds_what_chance_does_not(monkeypatch):
 
 
 def test_hypothesis_finds_what_the_others_do_not(monkeypatch):
-    from dlopt.verify import searching
+    from dlopt.verify import falsification
 
-    monkeypatch.setattr(searching, "LIGHTEST", 0)
-    monkeypatch.setattr(searching, "Chance", lambda rng: searching_lightest())
+    monkeypatch.setattr(falsification, "LIGHTEST", 0)
+    monkeypatch.setattr(falsification, "Chance", lambda rng: searching_lightest())
     search = falsify(
         "multistage", "multi-stage:literal-F9", kind="starts-before-arrival", examples=3000
     )
@@ -215,7 +215,7 @@ def test_hypothesis_finds_what_the_others_do_not(monkeypatch):
 
 
 def searching_lightest():
-    from dlopt.verify.choices import Recorded
+    from dlopt.verify.choice_sequence import Recorded
 
     return Recorded([])
 
@@ -230,7 +230,7 @@ def test_a_search_ends_when_the_time_is_up():
 
 
 def test_the_largest_gap(monkeypatch):
-    monkeypatch.setattr("dlopt.verify.annealing.MOST_SHRINKING", 20)
+    monkeypatch.setattr("dlopt.verify.gap_search.MOST_SHRINKING", 20)
     search = falsify("dag", "p-level", target="gap", examples=25, size=Size(3, 2))
     found = search.finding
     assert search.phase == "annealing"
@@ -243,7 +243,7 @@ def test_the_largest_gap(monkeypatch):
 
 
 def test_no_gap_is_larger_than_all(monkeypatch):
-    monkeypatch.setattr("dlopt.verify.annealing.MOST_SHRINKING", 20)
+    monkeypatch.setattr("dlopt.verify.gap_search.MOST_SHRINKING", 20)
     search = falsify("bag", "olb", target="gap", objective="accepted", examples=60, size=Size(2, 2))
     assert search.finding.gap == 1
     assert search.tried + search.left_out < 60
@@ -305,7 +305,7 @@ def test_what_proves_something_is_tried_on_small_instances_first(monkeypatch):
         return ()
 
     never = replace(claims()[0], breaks=told)
-    monkeypatch.setattr("dlopt.verify.searching.claim_of", lambda entry, name: never)
+    monkeypatch.setattr("dlopt.verify.falsification.claim_of", lambda entry, name: never)
     falsify("bag", "exact", examples=36)
     small = [size for size in sizes if size <= (2, 2)]
     assert len(small) >= 24

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.falsification_log import FORM, Log, Subject, rows_of, searches, table, variants
 from benchmarks.rows import kept
-from benchmarks.searched import FORM, Log, Subject, rows_of, searches, table, variants
 from dlopt import registry
 from dlopt.verify import Search, falsify
 
@@ -24,7 +24,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     monkeypatch.setattr(Subject, "search", search)
     ticks = iter(range(0, 10**6, 4))
-    monkeypatch.setattr("benchmarks.searched.time.process_time", lambda: float(next(ticks)))
+    monkeypatch.setattr(
+        "benchmarks.falsification_log.time.process_time", lambda: float(next(ticks))
+    )
     return given
 
 

@@ -17,10 +17,10 @@ from itertools import groupby
 from math import nextafter, ulp
 from typing import Any, NamedTuple, Protocol
 
-from dlopt.heuristics.admission.nodes import Nodes
-from dlopt.heuristics.admission.orders import Placer, Refused, Waiting
-from dlopt.heuristics.admission.overtaking import overtaking
-from dlopt.heuristics.admission.together import Together
+from dlopt.heuristics.admission.dispatching_rules import Placer, Refused, Waiting
+from dlopt.heuristics.admission.mcdf import overtaking
+from dlopt.heuristics.admission.opr_epr import Together
+from dlopt.heuristics.admission.ready_times import Nodes
 
 _UNITS = (0, 4, 256)
 """In floats a deadline is tried, and so many units in its last place later, for rounding."""

@@ -8,14 +8,14 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.cores import Policy, core_of, parse
 from dlopt.heuristics.admission.deadlines import earliest
-from dlopt.heuristics.admission.orders import Planned, Waiting
+from dlopt.heuristics.admission.dispatching_rules import Planned, Waiting
+from dlopt.heuristics.admission.planner_factory import Policy, core_of, parse
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.heuristics.guarded import Guarded
 from dlopt.problems.admission import Decision, Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.records import NonNegative, Record
+from dlopt.problems.validated_record import NonNegative, Record
 
 
 class PromiseError(NotApplicableError):
@@ -37,7 +37,7 @@ class Admission(Guarded):
     cluster : Cluster
         Of identical nodes.
     algorithm : str or Policy, default "edf-iit-2"
-        See :func:`dlopt.heuristics.admission.cores.parse`.
+        See :func:`dlopt.heuristics.admission.planner_factory.parse`.
     now : Number, default 0
     ready_times : sequence of Number, shape (nodes,), optional
         When each node becomes free; by default at once.

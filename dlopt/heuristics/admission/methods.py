@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.admission.algorithm import Algorithm
-from dlopt.heuristics.admission.cores import Policy
+from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.dates import dated, from_origin, origin_of
 from dlopt.heuristics.admission.engine import Admission, PromiseError
+from dlopt.heuristics.admission.planner_factory import Policy
 from dlopt.problems.admission import Instance, Solution, default_objective
 from dlopt.problems.admission import objective as worth
 from dlopt.result import NO_LIMITS, Limits, Result, Status

@@ -12,13 +12,10 @@ from itertools import islice, pairwise
 from typing import Any, cast
 
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.admission import timeline
-from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission import chunks as timeline
+from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.deadlines import Place, at_places, ranks, while_overtaking
-from dlopt.heuristics.admission.estimated import Estimated
-from dlopt.heuristics.admission.inserted import Inserted
-from dlopt.heuristics.admission.nodes import Nodes
-from dlopt.heuristics.admission.orders import (
+from dlopt.heuristics.admission.dispatching_rules import (
     Lost,
     Placer,
     Planned,
@@ -29,15 +26,18 @@ from dlopt.heuristics.admission.orders import (
     by_derivative,
     in_order,
 )
-from dlopt.heuristics.admission.overtaking import overtaking
-from dlopt.heuristics.admission.plain import (
+from dlopt.heuristics.admission.edf_iit_1 import Estimated
+from dlopt.heuristics.admission.edf_iit_2 import Inserted
+from dlopt.heuristics.admission.mcdf import overtaking
+from dlopt.heuristics.admission.opr_epr import Together
+from dlopt.heuristics.admission.ready_times import Nodes
+from dlopt.heuristics.admission.reference_planner import (
     PlainInserted,
     PlainNodes,
     PlainTogether,
     plain_by_derivative,
     plain_overtaking,
 )
-from dlopt.heuristics.admission.together import Together
 from dlopt.problems.admission import Chunk
 
 STRIDE = 32
@@ -57,7 +57,7 @@ class Queue:
     channel : Number
         When the channel becomes free.
     plain : bool, default False
-        Plan the straightforward way: see `dlopt.heuristics.admission.plain`.
+        Plan the straightforward way: see `dlopt.heuristics.admission.reference_planner`.
 
     Attributes
     ----------

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dlopt.heuristics.bag.case import Case
-from dlopt.heuristics.bag.ranking import Grid, Kind
-from dlopt.heuristics.bag.slacks import Slacks
+from dlopt.heuristics.bag.gds_ranking import Grid, Kind
+from dlopt.heuristics.bag.idle_intervals import Slacks
+from dlopt.heuristics.bag.instance_arrays import Case
 from dlopt.problems.bag.data import Placement, Solution
 
 

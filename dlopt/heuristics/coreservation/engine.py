@@ -7,12 +7,12 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.coreservation.algorithm import parse
-from dlopt.heuristics.coreservation.ledger import Ledger
+from dlopt.heuristics.coreservation.algorithm_names import parse
+from dlopt.heuristics.coreservation.allocation_ledger import Ledger
 from dlopt.heuristics.coreservation.mixed import is_mixed
-from dlopt.heuristics.coreservation.placing import Batch
-from dlopt.heuristics.coreservation.refining import Refiner
-from dlopt.heuristics.coreservation.table import TimeSlotTable
+from dlopt.heuristics.coreservation.placement import Batch
+from dlopt.heuristics.coreservation.refinement import Refiner
+from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.heuristics.guarded import Guarded
 from dlopt.problems.coreservation import (
     Decision,
@@ -23,8 +23,8 @@ from dlopt.problems.coreservation import (
     Solution,
     batches,
 )
-from dlopt.problems.coreservation.shapes import is_number
-from dlopt.problems.records import as_exact
+from dlopt.problems.coreservation.benefit_functions import is_number
+from dlopt.problems.validated_record import as_exact
 
 
 class CoReservation(Guarded):
@@ -34,12 +34,12 @@ class CoReservation(Guarded):
     ----------
     machines : sequence of Machine
     algorithm : str, default "co-rspb"
-        One of `dlopt.heuristics.coreservation.algorithm.NAMES`.
+        One of `dlopt.heuristics.coreservation.algorithm_names.NAMES`.
     now : Number, default 0
     holdings : sequence of Holding
         Reserved already, from elsewhere.
     order, share : str, optional
-        By default the algorithm's own, see `dlopt.heuristics.coreservation.algorithm.Algorithm`.
+        By default the algorithm's own, see `dlopt.heuristics.coreservation.algorithm_names.Algorithm`.
     trim : bool, default False
         Reserve the least CPU of the same benefit, where a benefit function is flat.
     exact_numbers : bool, optional
@@ -67,7 +67,7 @@ class CoReservation(Guarded):
     request has all of its parts within their limits, on their machines; a rejected one has none;
     what an earlier batch was promised is never touched.
 
-    Complexity: see `dlopt.heuristics.coreservation.placing.Batch`.
+    Complexity: see `dlopt.heuristics.coreservation.placement.Batch`.
 
     Source: Min 2001, chapters 4 and 5, repaired; the modules of this package say how.
 

@@ -13,7 +13,7 @@ from inspect import Parameter, signature
 from itertools import product
 from typing import Any
 
-from dlopt.heuristics.coreservation import algorithm as algorithms
+from dlopt.heuristics.coreservation import algorithm_names as algorithms
 from dlopt.heuristics.coreservation.engine import decided
 from dlopt.problems.coreservation import OBJECTIVES, Instance, Solution, default_objective
 from dlopt.problems.coreservation import objective as worth
@@ -38,7 +38,7 @@ def stream(
     Parameters
     ----------
     algorithm : str
-        One of `dlopt.heuristics.coreservation.algorithm.NAMES`.
+        One of `dlopt.heuristics.coreservation.algorithm_names.NAMES`.
     trim : {"no", "yes"}
         Whether to reserve the least CPU of the same benefit.
     **options

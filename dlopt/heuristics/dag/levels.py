@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from dlopt.arithmetic import Number, simplest
-from dlopt.heuristics.dag.flat import Flat
+from dlopt.heuristics.dag.instance_arrays import Flat
 from dlopt.problems.dag.data import Instance
 
 

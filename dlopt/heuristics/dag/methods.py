@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dlopt.heuristics.dag import ranked
-from dlopt.heuristics.dag.board import Board, Slots
-from dlopt.heuristics.dag.flat import Flat
-from dlopt.heuristics.dag.lans import confine
+from dlopt.heuristics.dag import heft_family
+from dlopt.heuristics.dag.instance_arrays import Flat
+from dlopt.heuristics.dag.lan_assignment import confine
+from dlopt.heuristics.dag.partial_schedule import Board, Slots
 from dlopt.problems.dag.claims import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.problems.dag.goals import default_objective
@@ -21,7 +21,7 @@ def schedule(
 ) -> Result[Solution]:
     """Lay an instance out, fill a board, and return the plan.
 
-    A graph that must stay in one LAN gets one first, see `dlopt.heuristics.dag.lans.confine`.
+    A graph that must stay in one LAN gets one first, see `dlopt.heuristics.dag.lan_assignment.confine`.
     """
     flat = Flat.of(instance)
     confine(flat)
@@ -80,7 +80,7 @@ def heft(
     >>> heft(instance).value
     7
     """
-    return schedule(instance, objective, slots, ranked.heft)
+    return schedule(instance, objective, slots, heft_family.heft)
 
 
 def cpop(
@@ -98,7 +98,7 @@ def cpop(
     those that cannot run there, and all others, where they end first. Parameters as for `heft`.
     Source: Topcuoglu, Hariri and Wu 2002.
     """
-    return schedule(instance, objective, slots, ranked.cpop)
+    return schedule(instance, objective, slots, heft_family.cpop)
 
 
 def peft(
@@ -114,7 +114,7 @@ def peft(
 
     Parameters as for `heft`. Complexity: O(edges x machines). Source: Arabnejad and Barbosa 2014.
     """
-    return schedule(instance, objective, slots, ranked.peft)
+    return schedule(instance, objective, slots, heft_family.peft)
 
 
 def lookahead(
@@ -132,4 +132,4 @@ def lookahead(
     `heft`. Complexity: O(machines^2) for an edge, and a copy of all gaps for a task and machine.
     Source: Bittencourt, Sakellariou and Madeira 2010.
     """
-    return schedule(instance, objective, slots, ranked.lookahead)
+    return schedule(instance, objective, slots, heft_family.lookahead)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dlopt.problems.earliest_schedule import number_field
 from dlopt.problems.iit import Instance
-from dlopt.problems.timeline import number_field
 
 
 def orders(instance: Instance) -> dict[str, list[int]]:

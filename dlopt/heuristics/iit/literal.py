@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from dlopt.arithmetic import exact
-from dlopt.heuristics.iit.partition import (
+from dlopt.heuristics.iit.partitioning_rules import (
     EqualPartition,
     OptimalPartition,
     PartitionRule,
     smallest,
 )
+from dlopt.problems.earliest_schedule import by_ready_time, earliest_plan, number_field
 from dlopt.problems.iit import Instance, Solution
-from dlopt.problems.timeline import by_ready_time, earliest_plan, number_field
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -37,7 +37,7 @@ def opr_logarithm(
 
     What is wrong: at an exact power of beta the rounded logarithm may be one too many (a node is
     wasted) and, with exact data, one too few (the deadline is missed). `n_min` of
-    `dlopt.heuristics.iit.partition` compares the execution time itself.
+    `dlopt.heuristics.iit.partitioning_rules` compares the execution time itself.
 
     Notes
     -----

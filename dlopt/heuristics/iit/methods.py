@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, shown
-from dlopt.heuristics.iit import closed_form
+from dlopt.heuristics.iit import edf_iit_2 as closed_form
+from dlopt.heuristics.iit.edf_iit_1 import estimate
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide_equally
 from dlopt.heuristics.iit.equal_finish import orders
-from dlopt.heuristics.iit.estimates import estimate
-from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition, PartitionRule
+from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, PartitionRule
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.iit import Instance, Solution
-from dlopt.problems.timeline import (
+from dlopt.problems.earliest_schedule import (
     by_ready_time,
     earliest_plan,
     last_result,
@@ -23,6 +22,7 @@ from dlopt.problems.timeline import (
     slack,
     surely_missed,
 )
+from dlopt.problems.iit import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -115,7 +115,7 @@ def edf_iit_1(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> Answer:
-    """Divide in the heterogeneous view of `dlopt.heuristics.iit.estimates`.
+    """Divide in the heterogeneous view of `dlopt.heuristics.iit.edf_iit_1`.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def edf_iit_2(
     -----
     Guarantee: optimal among plans with one chunk a node, with and without set-up costs.
     Complexity: O(N log N). Source: Mamat 2011, section 6.4; formulas in
-    `dlopt.heuristics.iit.closed_form`.
+    `dlopt.heuristics.iit.edf_iit_2`.
 
     Examples
     --------

@@ -8,16 +8,16 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.heuristics.admission.dispatching_rules import Waiting
 from dlopt.heuristics.admission.engine import PromiseError
-from dlopt.heuristics.admission.orders import Waiting
 from dlopt.heuristics.guarded import Guarded
-from dlopt.heuristics.multistage.blocks import Wish
-from dlopt.heuristics.multistage.conflicts import conflict, conflict_of_promises
-from dlopt.heuristics.multistage.cores import core_of, misfit, parse
+from dlopt.heuristics.multistage.algorithm_names import core_of, misfit, parse
+from dlopt.heuristics.multistage.busy_intervals import Wish
+from dlopt.heuristics.multistage.conflict_messages import conflict, conflict_of_promises
 from dlopt.heuristics.multistage.queue import Denied
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Chunk, Decision, Grant, Instance, Reservation, Solution, Task
-from dlopt.problems.records import NonNegative, Record
+from dlopt.problems.validated_record import NonNegative, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class MultiStage(Guarded):
     cluster : Cluster
         Of identical nodes, without set-up costs.
     algorithm : str, default "multi-stage"
-        See :func:`dlopt.heuristics.multistage.cores.parse`.
+        See :func:`dlopt.heuristics.multistage.algorithm_names.parse`.
     now : Number, default 0
     ready_times : sequence of Number, shape (nodes,), optional
         When each node becomes free; by default at once.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dlopt.heuristics.admission.engine import PromiseError
-from dlopt.heuristics.multistage import cores
+from dlopt.heuristics.multistage import algorithm_names
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.multistage import Instance, Reservation, Solution, Task, default_objective
 from dlopt.problems.multistage import objective as worth
@@ -90,7 +90,7 @@ def decided(algorithm: str, instance: Instance, *, plain: bool = False) -> Multi
 
 def applies(instance: Instance) -> str | None:
     """Return why an algorithm does not apply: nodes that differ, or set-up costs."""
-    return cores.misfit(instance.cluster)
+    return algorithm_names.misfit(instance.cluster)
 
 
 def _arrival(one: Task | Reservation) -> Any:
@@ -98,7 +98,9 @@ def _arrival(one: Task | Reservation) -> Any:
 
 
 def __getattr__(name: str) -> Callable[..., Result[Solution]]:
-    known = {text.replace("-", "_").replace(":", "_").lower(): text for text in cores.NAMES}
+    known = {
+        text.replace("-", "_").replace(":", "_").lower(): text for text in algorithm_names.NAMES
+    }
     if name not in known:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

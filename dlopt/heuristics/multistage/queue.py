@@ -13,12 +13,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from dlopt.heuristics.admission.nodes import Miss
-from dlopt.heuristics.admission.orders import Refused, Waiting
-from dlopt.heuristics.multistage.blocks import Blocks, Known, Piece, Window, Wish, pick
-from dlopt.heuristics.multistage.dispatch import Planner
-from dlopt.heuristics.multistage.groups import Groups
-from dlopt.heuristics.multistage.plain import PlainBlocks, PlainPlanner
+from dlopt.heuristics.admission.dispatching_rules import Refused, Waiting
+from dlopt.heuristics.admission.ready_times import Miss
+from dlopt.heuristics.multistage.busy_intervals import Blocks, Known, Piece, Window, Wish, pick
+from dlopt.heuristics.multistage.node_groups import Groups
+from dlopt.heuristics.multistage.reference_planner import PlainBlocks, PlainPlanner
+from dlopt.heuristics.multistage.task_planner import Planner
 
 
 class Planned(NamedTuple):
@@ -26,7 +26,7 @@ class Planned(NamedTuple):
 
     task: Waiting
     plan: Any
-    """A `dlopt.heuristics.multistage.blocks.Known`, or what the planner made."""
+    """A `dlopt.heuristics.multistage.busy_intervals.Known`, or what the planner made."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -56,7 +56,7 @@ class Queue:
     now : Number
     plain : bool, default False
         Plan all that wait for every decision, the straightforward way: see
-        `dlopt.heuristics.multistage.plain`.
+        `dlopt.heuristics.multistage.reference_planner`.
 
     Attributes
     ----------

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
-from dlopt.heuristics.multistage.blocks import Piece
-from dlopt.heuristics.multistage.groups import Places
+from dlopt.heuristics.multistage.busy_intervals import Piece
+from dlopt.heuristics.multistage.node_groups import Places
 
 Stage: TypeAlias = tuple[Any, Any, Any]
 
@@ -71,7 +71,7 @@ class Member:
     at : int
         Index of the end of this gap between busy times.
     filled : dict
-        Until when gaps are taken, by their index: see `dlopt.heuristics.multistage.groups`.
+        Until when gaps are taken, by their index: see `dlopt.heuristics.multistage.node_groups`.
     """
 
     __slots__ = ("at", "filled", "group", "places", "size", "start", "stop", "taken", "until")

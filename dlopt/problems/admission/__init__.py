@@ -5,6 +5,7 @@ task is cut into chunks; each is sent over the one channel of the head node and 
 its node, and all of them must be done by the task's deadline.
 """
 
+from dlopt.problems.admission.checker import KINDS, violations
 from dlopt.problems.admission.data import (
     Chunk,
     Commitment,
@@ -14,8 +15,7 @@ from dlopt.problems.admission.data import (
     Task,
     faults,
 )
-from dlopt.problems.admission.executed import EXECUTED_KINDS, violations_executed
-from dlopt.problems.admission.rules import KINDS, violations
+from dlopt.problems.admission.objectives import OBJECTIVES, default_objective, objective
 from dlopt.problems.admission.scenario import (
     Factor,
     Failure,
@@ -25,7 +25,7 @@ from dlopt.problems.admission.scenario import (
     write_scenario,
 )
 from dlopt.problems.admission.trace import Dropped, Executed, Trace, missed
-from dlopt.problems.admission.worth import OBJECTIVES, default_objective, objective
+from dlopt.problems.admission.trace_checker import EXECUTED_KINDS, violations_executed
 
 __all__ = [
     "EXECUTED_KINDS",

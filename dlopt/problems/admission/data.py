@@ -11,10 +11,10 @@ from annotated_types import MinLen
 
 from dlopt.arithmetic import Number, is_exact, shown
 from dlopt.errors import Fault
-from dlopt.problems import records
-from dlopt.problems.admission.state import committed_faults, later, less
+from dlopt.problems import validated_record
+from dlopt.problems.admission.initial_state import committed_faults, later, less
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.records import Header, NonNegative, Positive, Record, numbers_of
+from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Instance(Header):
         When the head node can send again.
     committed : tuple of Commitment
     name, origin, units, best_known
-        See :class:`dlopt.problems.records.Header`.
+        See :class:`dlopt.problems.validated_record.Header`.
 
     Raises
     ------
@@ -245,7 +245,7 @@ def faults(data: object) -> tuple[Fault, ...]:
     """
     if isinstance(data, Mapping):
         data = {"now": 0, **data}  # what is wrong beside the default is a fault too
-    return records.examine(Instance, data)[1]
+    return validated_record.examine(Instance, data)[1]
 
 
 class State(Protocol):

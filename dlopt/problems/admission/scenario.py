@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 from dlopt.arithmetic import Number, shown
 from dlopt.errors import Fault, InvalidInstanceError
-from dlopt.files import load_headed, replacing, to_text
-from dlopt.problems import records
+from dlopt.json_files import load_headed, replacing, to_text
+from dlopt.problems import validated_record
 from dlopt.problems.admission.data import Instance
-from dlopt.problems.records import NonNegative, Positive, Record
+from dlopt.problems.validated_record import NonNegative, Positive, Record
 
 VERSION = 1
 """Version of the file format."""
@@ -152,7 +152,7 @@ def scenario_faults(data: object) -> tuple[Fault, ...]:
     failures[0].begin: is not a field (known: node, from, until), got 3
     failures[0].from: is missing
     """
-    found = records.examine(Scenario, _renamed(data))[1]
+    found = validated_record.examine(Scenario, _renamed(data))[1]
     return tuple(_told(fault) for fault in sorted(found, key=lambda f: f.rule == "is missing"))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dlopt.arithmetic import ROUNDING, Number, exact
 from dlopt.problems.admission.data import Decision, Instance
-from dlopt.problems.records import Record
+from dlopt.problems.validated_record import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ long a task takes is its work by the power of the machine, or stands in a matrix
 Source: Liu, Baskiyar and Li 2007; Chen 2001, chapter 2, for the matrix.
 """
 
+from dlopt.problems.bag.checker import KINDS, violations
 from dlopt.problems.bag.data import (
     Instance,
     Link,
@@ -18,8 +19,7 @@ from dlopt.problems.bag.data import (
 )
 from dlopt.problems.bag.goals import OBJECTIVES, default_objective, origin
 from dlopt.problems.bag.network import transfer_times
-from dlopt.problems.bag.rules import KINDS, violations
-from dlopt.problems.bag.worth import objective, success_ratios
+from dlopt.problems.bag.objectives import objective, success_ratios
 
 __all__ = [
     "KINDS",

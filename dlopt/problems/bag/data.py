@@ -13,8 +13,8 @@ from annotated_types import Ge
 
 from dlopt.arithmetic import Number, is_exact, simplest
 from dlopt.errors import Fault
-from dlopt.problems import records
-from dlopt.problems.records import Header, NonNegative, Positive, Record, numbers_of
+from dlopt.problems import validated_record
+from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
 
 Index = Annotated[int, Ge(0)]
 Priority = Literal["critical", "firm", "soft"]
@@ -129,7 +129,7 @@ class Instance(Header):
         Below the first ratio of communication to computation a task is computation-intensive,
         above the second communication-intensive.
     name, origin, units, best_known
-        See :class:`dlopt.problems.records.Header`.
+        See :class:`dlopt.problems.validated_record.Header`.
 
     Raises
     ------
@@ -260,7 +260,7 @@ def faults(data: object) -> tuple[Fault, ...]:
     """
     if isinstance(data, Mapping):  # what is left out is known, unlike what is wrong by itself
         data = {**_LEFT_OUT, **data}
-    return records.examine(Instance, data)[1]
+    return validated_record.examine(Instance, data)[1]
 
 
 _LEFT_OUT: Mapping[str, Any] = {

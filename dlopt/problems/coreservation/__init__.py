@@ -7,6 +7,14 @@ Source: Min 2001, chapters 3 to 5.
 """
 
 from dlopt.problems.coreservation.batches import batch_times, batches
+from dlopt.problems.coreservation.benefit_functions import (
+    affine,
+    benefit_at,
+    linear,
+    staircase,
+    step,
+)
+from dlopt.problems.coreservation.checker import KINDS, violations
 from dlopt.problems.coreservation.data import (
     Batch,
     Change,
@@ -20,9 +28,7 @@ from dlopt.problems.coreservation.data import (
     Solution,
     faults,
 )
-from dlopt.problems.coreservation.rules import KINDS, violations
-from dlopt.problems.coreservation.shapes import affine, benefit_at, linear, staircase, step
-from dlopt.problems.coreservation.worth import OBJECTIVES, default_objective, objective
+from dlopt.problems.coreservation.objectives import OBJECTIVES, default_objective, objective
 
 __all__ = [
     "KINDS",

@@ -12,9 +12,9 @@ from annotated_types import Ge, MinLen
 
 from dlopt.arithmetic import Number, exact, is_exact, shown
 from dlopt.errors import Fault
-from dlopt.problems import records
-from dlopt.problems.coreservation.shapes import shape_faults, step
-from dlopt.problems.records import Header, NonNegative, Positive, Record, numbers_of
+from dlopt.problems import validated_record
+from dlopt.problems.coreservation.benefit_functions import shape_faults, step
+from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
 
 Index = Annotated[int, Ge(0)]
 
@@ -110,7 +110,7 @@ class Part(Record):
     cpu_min : Number, optional
         How little it accepts; by default all it asks for.
     benefit : tuple of (share, benefit)
-        What a share of `cpu` is worth, from 0 to 1, see `dlopt.problems.coreservation.shapes`. By
+        What a share of `cpu` is worth, from 0 to 1, see `dlopt.problems.coreservation.benefit_functions`. By
         default nothing but the whole is worth anything.
     machine : int, optional
         The machine on which it must be (0-based); by default it floats: any one will do.
@@ -213,7 +213,7 @@ class Instance(Header):
     holdings : tuple of Holding
         Reserved already; no plan may touch them.
     name, origin, units, best_known
-        See :class:`dlopt.problems.records.Header`.
+        See :class:`dlopt.problems.validated_record.Header`.
 
     Raises
     ------
@@ -347,7 +347,7 @@ def faults(data: object) -> tuple[Fault, ...]:
     requests[0].start: must not lie before the arrival, 3, got 2
     requests[0].end: must lie after the start, 2, got 2
     """
-    return records.examine(Instance, data)[1]
+    return validated_record.examine(Instance, data)[1]
 
 
 def _window_faults(known: Mapping[str, Any]) -> Iterable[Fault]:

@@ -8,6 +8,7 @@ of LANs whose machines fail, as any simulator may tell it.
 Source: Chen 2001; Topcuoglu, Hariri and Wu 2002 for costs as a matrix.
 """
 
+from dlopt.problems.dag.checker import KINDS, violations
 from dlopt.problems.dag.data import (
     Edge,
     Graph,
@@ -17,13 +18,12 @@ from dlopt.problems.dag.data import (
     Task,
     faults,
 )
-from dlopt.problems.dag.executed import EXECUTED_KINDS, violations_executed
 from dlopt.problems.dag.goals import OBJECTIVES, default_objective, origin
 from dlopt.problems.dag.network import Lan, Link, Machine, Network
+from dlopt.problems.dag.objectives import completions, objective
 from dlopt.problems.dag.paths import Paths, cost_of
-from dlopt.problems.dag.rules import KINDS, violations
 from dlopt.problems.dag.trace import Course, Outage, Run, Trace, late_or_lost, plan_of
-from dlopt.problems.dag.worth import completions, objective
+from dlopt.problems.dag.trace_checker import EXECUTED_KINDS, violations_executed
 
 __all__ = [
     "EXECUTED_KINDS",

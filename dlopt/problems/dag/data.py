@@ -11,11 +11,8 @@ from annotated_types import MinLen
 
 from dlopt.arithmetic import Number, exact, shown
 from dlopt.errors import Fault, InvalidInstanceError
-from dlopt.problems import records
-from dlopt.problems.dag.network import Index, Machine, Network, link_faults
-from dlopt.problems.dag.order import successors_of, topological
-from dlopt.problems.dag.paths import Paths, cost_of
-from dlopt.problems.dag.relations import (
+from dlopt.problems import validated_record
+from dlopt.problems.dag.consistency import (
     cost_faults,
     cycle_faults,
     edge_faults,
@@ -24,8 +21,11 @@ from dlopt.problems.dag.relations import (
     lan_faults,
     one_lan_faults,
 )
-from dlopt.problems.fields import LARGEST
-from dlopt.problems.records import Header, NonNegative, Record, numbers_of
+from dlopt.problems.dag.network import Index, Machine, Network, link_faults
+from dlopt.problems.dag.paths import Paths, cost_of
+from dlopt.problems.dag.topology import successors_of, topological
+from dlopt.problems.field_checks import LARGEST
+from dlopt.problems.validated_record import Header, NonNegative, Record, numbers_of
 
 PLAIN = Network()
 """Data is time, without latency, and nothing is sent on one machine."""
@@ -180,7 +180,7 @@ class Instance(Header):
     network : Network
         By default data is time, without latency, and nothing is sent on one machine.
     name, origin, units, best_known
-        See :class:`dlopt.problems.records.Header`.
+        See :class:`dlopt.problems.validated_record.Header`.
 
     Raises
     ------
@@ -205,7 +205,7 @@ class Instance(Header):
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Self:
         """Build the instance from plain data, see `Record.from_data`."""
-        values, found = records.examine(cls, _completed(data))
+        values, found = validated_record.examine(cls, _completed(data))
         if found:
             raise InvalidInstanceError(found)
         return cls(**values)
@@ -309,7 +309,7 @@ def faults(data: object) -> tuple[Fault, ...]:
     >>> print(*faults(data), sep="; ")
     graphs[0].edges: must not run in a cycle, got 'a -> b -> a'
     """
-    return records.examine(Instance, _completed(data))[1]
+    return validated_record.examine(Instance, _completed(data))[1]
 
 
 def _completed(data: object) -> object:

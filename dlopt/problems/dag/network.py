@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge
 
 from dlopt.errors import Fault
-from dlopt.problems.records import NonNegative, Positive, Record
+from dlopt.problems.validated_record import NonNegative, Positive, Record
 
 Index = Annotated[int, Ge(0)]
 

@@ -10,7 +10,7 @@ from dlopt.arithmetic import Number, exact, shown
 from dlopt.errors import Fault
 from dlopt.problems.dag.data import Instance, Placement, Solution
 from dlopt.problems.dag.network import Index
-from dlopt.problems.records import NonNegative, Record
+from dlopt.problems.validated_record import NonNegative, Record
 
 Fate: TypeAlias = Literal["done", "lost", "pulled-back", "withdrawn", "ignored", "unfinished"]
 

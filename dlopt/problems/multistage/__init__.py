@@ -7,9 +7,9 @@ Source: Mamat 2011, chapter 5.
 """
 
 from dlopt.problems.admission import Chunk, Commitment, Decision, Task
+from dlopt.problems.multistage.checker import KINDS, violations
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution, faults
-from dlopt.problems.multistage.rules import KINDS, violations
-from dlopt.problems.multistage.worth import OBJECTIVES, default_objective, objective
+from dlopt.problems.multistage.objectives import OBJECTIVES, default_objective, objective
 
 __all__ = [
     "KINDS",

@@ -11,12 +11,12 @@ from annotated_types import Ge, Le
 
 from dlopt.arithmetic import Number, is_exact, shown
 from dlopt.errors import Fault
-from dlopt.problems import records
+from dlopt.problems import validated_record
 from dlopt.problems.admission import Chunk, Commitment, Decision, Task
 from dlopt.problems.admission import Instance as Stream
 from dlopt.problems.admission.data import channel_free_of, free_times_of
 from dlopt.problems.cluster import MOST_NODES, Cluster
-from dlopt.problems.records import Header, NonNegative, Record, numbers_of
+from dlopt.problems.validated_record import Header, NonNegative, Record, numbers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Instance(Header):
     task_weight, reservation_weight : Number, default 1
         What an acceptance is worth under the objective ``accepted``.
     name, origin, units, best_known
-        See :class:`dlopt.problems.records.Header`.
+        See :class:`dlopt.problems.validated_record.Header`.
 
     Raises
     ------
@@ -243,7 +243,7 @@ def faults(data: object) -> tuple[Fault, ...]:
     """
     if isinstance(data, Mapping):
         data = {"now": 0, **data}  # what is wrong beside the default is a fault too
-    return records.examine(Instance, data)[1]
+    return validated_record.examine(Instance, data)[1]
 
 
 def _reservation_faults(

@@ -7,12 +7,12 @@ compares the strategies of Mamat 2011, chapter 7.
 """
 
 from dlopt.simulation.feedback.controller import Controller, Gains
+from dlopt.simulation.feedback.experiments import Setting, Study, course, study
 from dlopt.simulation.feedback.identification import Model, excitation, identify
-from dlopt.simulation.feedback.periods import Period, together
+from dlopt.simulation.feedback.monitor import Period, together
 from dlopt.simulation.feedback.policy import STRATEGIES, Policy, Strategy
 from dlopt.simulation.feedback.root_locus import Design, Specification, closed_loop, design, plant
 from dlopt.simulation.feedback.run import FeedbackRun
-from dlopt.simulation.feedback.studies import Setting, Study, course, study
 
 __all__ = [
     "STRATEGIES",

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from dlopt.arithmetic import FLOATING, is_finite
 from dlopt.errors import NotApplicableError
-from dlopt.generation.stream import Workload, costs_of
+from dlopt.generation.workload import Workload, costs_of
 from dlopt.problems.admission import (
     Decision,
     Dropped,
@@ -19,11 +19,11 @@ from dlopt.problems.admission import (
 )
 from dlopt.problems.admission.scenario import check_fits
 from dlopt.result import Violation
+from dlopt.simulation.feedback.cluster import System
 from dlopt.simulation.feedback.controller import Controller
-from dlopt.simulation.feedback.jobs import jobs_of
-from dlopt.simulation.feedback.periods import Monitor, Period, together
+from dlopt.simulation.feedback.entities import jobs_of
+from dlopt.simulation.feedback.monitor import Monitor, Period, together
 from dlopt.simulation.feedback.policy import Policy, Strategy, strategy_of
-from dlopt.simulation.feedback.system import System
 
 MOST_PERIODS = 1_000_000
 """More sampling periods than this are taken for a mistake."""
@@ -74,7 +74,7 @@ class FeedbackRun:
 
     Examples
     --------
-    >>> from dlopt.generation.uncertain import mamat7
+    >>> from dlopt.generation.uncertain_times import mamat7
     >>> run = FeedbackRun(*mamat7(load_from=1, horizon=1_000_000), "no-feedback")
     >>> run.total.decided, run.total.rejected, run.total.missed, len(run.violations)
     (1032, 439, 111, 0)

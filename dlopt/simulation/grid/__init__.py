@@ -6,11 +6,10 @@ instance; its trace can be held against `dlopt.problems.dag.violations_executed`
 Source: Chen 2001; what it prints otherwise, and other readings of it, are options of a `Policy`.
 """
 
-from dlopt.simulation.grid.drawn import TOPOLOGIES
 from dlopt.simulation.grid.external import Credibility
-from dlopt.simulation.grid.gridfile import read_failures, read_grid, write_grid
-from dlopt.simulation.grid.meter import Tally
-from dlopt.simulation.grid.outcome import MEASURES, Fate, Outcome
+from dlopt.simulation.grid.files import read_failures, read_grid, write_grid
+from dlopt.simulation.grid.metrics import MEASURES, Fate, Outcome
+from dlopt.simulation.grid.monitor import Tally
 from dlopt.simulation.grid.policy import (
     CALM,
     LITERAL,
@@ -20,6 +19,7 @@ from dlopt.simulation.grid.policy import (
     Policy,
     variant,
 )
+from dlopt.simulation.grid.random_topologies import TOPOLOGIES
 from dlopt.simulation.grid.routes import ROUTE_KINDS, violations_routes
 from dlopt.simulation.grid.run import GridRun, simulate_grid
 from dlopt.simulation.grid.topology import Built, Grid, Node, Router, Site, Wire

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from operator import attrgetter
 from typing import Any
 
-from dlopt.simulation.grid.parts import DONE, READY, SENT, WAITING, Job, Rack, Subtask
+from dlopt.simulation.grid.entities import DONE, READY, SENT, WAITING, Job, Rack, Subtask
 
 _RANK = attrgetter("rank")
 

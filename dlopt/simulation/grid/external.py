@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from dlopt.simulation.grid.entities import Job
 from dlopt.simulation.grid.internal import InternalScheduler
-from dlopt.simulation.grid.meter import Meter
-from dlopt.simulation.grid.parts import Job
+from dlopt.simulation.grid.monitor import Meter
 from dlopt.simulation.grid.policy import Policy
 
 

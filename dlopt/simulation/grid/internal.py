@@ -7,10 +7,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Protocol
 
 from dlopt.simulation.grid import bids
-from dlopt.simulation.grid.choice import Choice
-from dlopt.simulation.grid.machines import Machines
-from dlopt.simulation.grid.meter import Meter
-from dlopt.simulation.grid.parts import (
+from dlopt.simulation.grid.entities import (
     DONE,
     LOST,
     OVER,
@@ -26,8 +23,11 @@ from dlopt.simulation.grid.parts import (
     Rack,
     Subtask,
 )
+from dlopt.simulation.grid.machines import Machines
+from dlopt.simulation.grid.monitor import Meter
+from dlopt.simulation.grid.node_selection import Choice
 from dlopt.simulation.grid.policy import Policy
-from dlopt.simulation.grid.record import Record
+from dlopt.simulation.grid.trace_recorder import Record
 
 
 class Surroundings(Protocol):

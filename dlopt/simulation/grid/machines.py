@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from dlopt.problems.dag import Machine, Network
-from dlopt.simulation.grid.meter import Meter
-from dlopt.simulation.grid.parts import LOST, QUEUED, RETURNS, RUNS, TRAVELS, Attempt, Node
+from dlopt.simulation.grid.entities import LOST, QUEUED, RETURNS, RUNS, TRAVELS, Attempt, Node
+from dlopt.simulation.grid.monitor import Meter
 from dlopt.simulation.grid.policy import Hazards
-from dlopt.simulation.grid.record import Record
+from dlopt.simulation.grid.trace_recorder import Record
 
 _MASK = 2**64 - 1
 

@@ -12,7 +12,7 @@ from annotated_types import Ge, Le
 from dlopt.arithmetic import Number
 from dlopt.errors import Fault, NotApplicableError
 from dlopt.problems.dag import Outage
-from dlopt.problems.records import NonNegative, Positive, Record
+from dlopt.problems.validated_record import NonNegative, Positive, Record
 
 Share = Annotated[Number, Ge(0), Le(1)]
 Count = Annotated[int, Ge(1)]

@@ -11,9 +11,9 @@ from dlopt.arithmetic import EXACT, FLOATING, Number, exact
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.dag import Graph, Instance, Trace, violations_executed
 from dlopt.result import Violation
-from dlopt.simulation.grid.engine import Engine
-from dlopt.simulation.grid.outcome import Outcome, measured
-from dlopt.simulation.grid.parts import check_fits
+from dlopt.simulation.grid.entities import check_fits
+from dlopt.simulation.grid.grid import Engine
+from dlopt.simulation.grid.metrics import Outcome, measured
 from dlopt.simulation.grid.policy import CALM, Hazards, Policy
 from dlopt.simulation.grid.routes import violations_routes
 from dlopt.simulation.grid.topology import Built

@@ -20,14 +20,14 @@ from dlopt import journal
 from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.dag import Graph, Outage
-from dlopt.problems.records import NonNegative, Positive, Record
-from dlopt.simulation.grid.drawn import TOPOLOGIES
-from dlopt.simulation.grid.gridfile import read_grid
+from dlopt.problems.validated_record import NonNegative, Positive, Record
+from dlopt.simulation.grid.files import read_grid
 from dlopt.simulation.grid.policy import Count, Hazards, Policy, Share, variant
+from dlopt.simulation.grid.random_topologies import TOPOLOGIES
 from dlopt.simulation.grid.run import PERIOD, GridRun, simulate_grid
 from dlopt.simulation.grid.topology import Built
 from dlopt.simulation.grid.workload import Workload
-from dlopt.simulation.processes import spread
+from dlopt.simulation.parallel import spread
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from annotated_types import MinLen
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import Fault
 from dlopt.problems.dag import Instance, Lan, Link, Machine, Network
-from dlopt.problems.records import NonNegative, Positive, Record
+from dlopt.problems.validated_record import NonNegative, Positive, Record
 
 if TYPE_CHECKING:
     import networkx as nx

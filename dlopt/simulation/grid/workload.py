@@ -13,7 +13,7 @@ from annotated_types import Ge
 from dlopt.arithmetic import exact
 from dlopt.generation import dag_shapes
 from dlopt.problems.dag import Edge, Graph, Instance, Task
-from dlopt.problems.records import NonNegative, Positive, Record
+from dlopt.problems.validated_record import NonNegative, Positive, Record
 from dlopt.simulation.grid.topology import Built
 
 Count = Annotated[int, Ge(1)]

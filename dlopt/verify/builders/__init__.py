@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dlopt.errors import NotApplicableError
-from dlopt.verify.builders.common import SMALL, Size
-from dlopt.verify.choices import Choices
+from dlopt.verify.builders.size_limits import SMALL, Size
+from dlopt.verify.choice_sequence import Choices
 
 __all__ = ["SMALL", "Builder", "Size", "builder", "stems"]
 
@@ -48,7 +48,7 @@ def builder(stem: str, size: Size = SMALL) -> Builder:
 
     Examples
     --------
-    >>> from dlopt.verify.choices import Recorded
+    >>> from dlopt.verify.choice_sequence import Recorded
     >>> builder("iit")(Choices(Recorded([]))).load  # the simplest there is
     1
     """

@@ -8,8 +8,8 @@ from typing import Any
 
 from dlopt.problems.admission import Commitment, Instance, Task
 from dlopt.problems.cluster import Cluster
-from dlopt.verify.builders.common import GAPS, SMALL, Size, cluster, parts_time
-from dlopt.verify.choices import Choices
+from dlopt.verify.builders.size_limits import GAPS, SMALL, Size, cluster, parts_time
+from dlopt.verify.choice_sequence import Choices
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:

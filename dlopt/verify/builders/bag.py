@@ -7,8 +7,8 @@ from typing import Any
 
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.bag.data import PRIORITIES
-from dlopt.verify.builders.common import SMALL, Size
-from dlopt.verify.choices import Choices
+from dlopt.verify.builders.size_limits import SMALL, Size
+from dlopt.verify.choice_sequence import Choices
 
 _SIZES: tuple[Any, ...] = (1, 1, 2, 3, 4, 6, Fraction(1, 2))
 _AMOUNTS: tuple[Any, ...] = (0, 0, 1, 2, 4)

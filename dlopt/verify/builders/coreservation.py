@@ -17,8 +17,8 @@ from dlopt.problems.coreservation import (
     staircase,
     step,
 )
-from dlopt.verify.builders.common import GAPS, SMALL, Size
-from dlopt.verify.choices import Choices
+from dlopt.verify.builders.size_limits import GAPS, SMALL, Size
+from dlopt.verify.choice_sequence import Choices
 
 _SHAPES: tuple[Any, ...] = (step(), linear(), affine(Fraction(1, 3)), staircase(2), staircase(3))
 _LENGTHS: tuple[Any, ...] = (1, 1, 2, 3, 5, Fraction(1, 2))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dlopt.problems.iit import Instance
-from dlopt.verify.builders.common import HAIR, SMALL, Size, cluster, parts_time
-from dlopt.verify.choices import Choices
+from dlopt.verify.builders.size_limits import HAIR, SMALL, Size, cluster, parts_time
+from dlopt.verify.choice_sequence import Choices
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:

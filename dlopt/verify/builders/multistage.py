@@ -9,8 +9,8 @@ from typing import Any
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task
 from dlopt.verify.builders.admission import busy, state
-from dlopt.verify.builders.common import GAPS, SMALL, Size
-from dlopt.verify.choices import Choices
+from dlopt.verify.builders.size_limits import GAPS, SMALL, Size
+from dlopt.verify.choice_sequence import Choices
 
 
 def build(choices: Choices, size: Size = SMALL) -> Instance:

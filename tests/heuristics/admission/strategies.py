@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from dlopt import registry
-from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster

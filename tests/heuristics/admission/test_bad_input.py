@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.problems.admission import Instance, Task, violations
 from dlopt.problems.cluster import Cluster

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.cores import core_of, parse
 from dlopt.heuristics.admission.deadlines import earliest
+from dlopt.heuristics.admission.dispatching_rules import Waiting
 from dlopt.heuristics.admission.engine import Admission
-from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
-from dlopt.heuristics.admission.orders import Waiting
+from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
+from dlopt.heuristics.admission.planner_factory import core_of, parse
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from tests.examples import share

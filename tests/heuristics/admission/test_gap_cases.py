@@ -6,7 +6,7 @@ import pytest
 
 from dlopt import Status, solve
 from dlopt.heuristics.admission.engine import Admission
-from dlopt.heuristics.iit.partition import OptimalPartition
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.admission import Instance, Task, violations
 from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.strategies import PROMISING

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import solve
-from dlopt.heuristics.bag.case import Case
 from dlopt.heuristics.bag.gds import Gds, Slip
-from dlopt.heuristics.bag.ranking import Grid, Kind
+from dlopt.heuristics.bag.gds_ranking import Grid, Kind
+from dlopt.heuristics.bag.instance_arrays import Case
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task, violations
-from tests.heuristics.bag.stored import stored
+from tests.heuristics.bag.stored_instances import stored
 from tests.strategies_bag import bags, bags_in_floats
 
 F = Fraction
@@ -294,7 +294,7 @@ def test_what_is_only_bad_breaks_no_rule(instance, slip):
 
 
 def test_there_are_no_other_slips():
-    from dlopt.heuristics.bag import methods
+    from dlopt.heuristics.bag import gds_methods
 
     with pytest.raises(AttributeError, match="no attribute 'gds_literal_other'"):
-        _ = methods.gds_literal_other
+        _ = gds_methods.gds_literal_other

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dlopt import Status, io, registry, solve
-from dlopt.heuristics.coreservation.algorithm import NAMES, SLIPS
+from dlopt.heuristics.coreservation.algorithm_names import NAMES, SLIPS
 from tests.oracles_coreservation import optimum
 
 F = Fraction

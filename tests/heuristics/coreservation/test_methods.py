@@ -12,7 +12,7 @@ from dlopt import Limits, Status, registry, solve
 from dlopt.arithmetic import is_exact
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.coreservation import methods
-from dlopt.heuristics.coreservation.algorithm import ORDERS, TAKINGS, parse
+from dlopt.heuristics.coreservation.algorithm_names import ORDERS, TAKINGS, parse
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Batch,
@@ -27,7 +27,7 @@ from dlopt.problems.coreservation import (
     staircase,
     violations,
 )
-from dlopt.problems.records import numbers_of
+from dlopt.problems.validated_record import numbers_of
 from tests.oracles_coreservation import optima, optimum
 from tests.strategies_coreservation import coreservation
 

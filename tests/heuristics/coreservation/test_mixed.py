@@ -9,8 +9,8 @@ from dlopt import api, registry
 from dlopt.arithmetic import exact
 from dlopt.heuristics.coreservation.engine import CoReservation
 from dlopt.heuristics.coreservation.mixed import is_mixed
-from dlopt.heuristics.coreservation.placing import least_for
-from dlopt.heuristics.coreservation.table import TimeSlotTable
+from dlopt.heuristics.coreservation.placement import least_for
+from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.problems.coreservation import (
     Batch,
     Holding,
@@ -20,7 +20,7 @@ from dlopt.problems.coreservation import (
     Request,
     linear,
 )
-from dlopt.problems.records import as_exact
+from dlopt.problems.validated_record import as_exact
 
 F = Fraction
 NAMES = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dlopt import io, registry, solve
 from dlopt.heuristics.dag.levels import levels
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Network, Task, objective, violations
-from dlopt.problems.records import floating
+from dlopt.problems.validated_record import floating
 from tests import oracles_dag, strategies_dag
 from tests.data import data_folder
 

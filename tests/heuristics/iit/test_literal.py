@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from dlopt import Status, check, read, registry, solve
-from dlopt.heuristics.iit.partition import EqualPartition, OptimalPartition
+from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 from tests.strategies import iit

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import Limits, Status, generate, solve
+from dlopt.heuristics.iit.edf_iit_1 import estimate
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide
-from dlopt.heuristics.iit.estimates import estimate
 from dlopt.heuristics.iit.methods import edf_iit_1, edf_iit_2, epr, equal_finish, opr
-from dlopt.heuristics.iit.partition import OptimalPartition
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit import Instance, objective, violations
-from dlopt.problems.timeline import earliest_plan, last_result
 from tests import oracles
 from tests.strategies import iit
 

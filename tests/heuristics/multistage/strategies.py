@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from dlopt.heuristics.multistage.blocks import Blocks, Window
+from dlopt.heuristics.multistage.busy_intervals import Blocks, Window
 from dlopt.heuristics.multistage.methods import decided
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task

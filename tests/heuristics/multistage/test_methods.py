@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dlopt
 from dlopt.heuristics.admission.engine import PromiseError
-from dlopt.heuristics.multistage import cores, methods
+from dlopt.heuristics.multistage import algorithm_names, methods
 from dlopt.heuristics.multistage.engine import MultiStage
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import (
@@ -28,7 +28,7 @@ F = Fraction
 ONE = Cluster(1, tau=1, chi=1)
 
 
-@pytest.mark.parametrize("name", cores.NAMES)
+@pytest.mark.parametrize("name", algorithm_names.NAMES)
 def test_every_name_is_a_method(name):
     target = name.replace("-", "_").replace(":", "_").lower()
     method = getattr(methods, target)

@@ -11,7 +11,7 @@ from dlopt.problems.admission import objective, violations
 from dlopt.result import Limits, Status
 from tests import oracles_admission as oracle
 from tests.examples import share
-from tests.models.admission.streams import GAPS
+from tests.models.admission.sample_instances import GAPS
 from tests.strategies import admission, admission_plans
 
 FEW = share(5 / 12)

@@ -8,7 +8,7 @@ from dlopt.models.admission import feasibility
 from dlopt.models.admission.methods import feasible_queue
 from dlopt.problems.admission import Commitment, objective, violations
 from dlopt.result import Status
-from tests.models.admission.streams import stream
+from tests.models.admission.sample_instances import stream
 from tests.oracles_admission import lateness
 
 GONE = Commitment("gone", 0, 0, 1, 2)

@@ -6,16 +6,16 @@ from fractions import Fraction
 import pytest
 
 from dlopt.formats import vipr
-from dlopt.models.admission.case import Case
-from dlopt.models.admission.certified import proven_worth
-from dlopt.models.admission.fluid import FluidModel
-from dlopt.models.admission.latency import Latency
+from dlopt.models.admission.certificate_check import proven_worth
+from dlopt.models.admission.fluid_relaxation import FluidModel
 from dlopt.models.admission.methods import bound_window
-from dlopt.models.admission.order import OrderModel
+from dlopt.models.admission.scaled_instance import Case
+from dlopt.models.admission.sequencing_milp import OrderModel
+from dlopt.models.admission.window_capacity import Latency
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits
-from tests.models.admission.streams import stream
+from tests.models.admission.sample_instances import stream
 
 F = Fraction
 LESS = F(1, 10**9)

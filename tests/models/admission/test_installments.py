@@ -11,7 +11,7 @@ from dlopt.problems.admission import Instance, Task, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Status
 from tests import oracles_admission as oracle
-from tests.models.admission.streams import stream
+from tests.models.admission.sample_instances import stream
 
 F = Fraction
 

@@ -10,18 +10,18 @@ import pytest
 from dlopt import compare, solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
-from dlopt.models.admission import feasibility, grid, order, search
-from dlopt.models.admission.bounds import Bounded
-from dlopt.models.admission.case import Case
+from dlopt.models.admission import cpsat, feasibility, search, sequencing_milp
+from dlopt.models.admission.cpsat import GridModel, quanta
 from dlopt.models.admission.feasibility import Feasibility
-from dlopt.models.admission.grid import GridModel, quanta
+from dlopt.models.admission.fixed_sequence_lp import Part, by_deadline, plan_of
 from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan, feasible_queue
-from dlopt.models.admission.order import OrderModel
+from dlopt.models.admission.scaled_instance import Case
 from dlopt.models.admission.search import Search
-from dlopt.models.admission.sequence import Part, by_deadline, plan_of
+from dlopt.models.admission.sequencing_milp import OrderModel
+from dlopt.models.admission.upper_bounds import Bounded
 from dlopt.problems.admission import Commitment, Decision, Solution, objective, violations
 from dlopt.result import Limits, Status
-from tests.models.admission.streams import GAPS, stream
+from tests.models.admission.sample_instances import GAPS, stream
 
 TWO = stream(2, 1, 1, (0, 1, 2), (0, 1, 2))
 GAP, _ = GAPS[2]
@@ -176,7 +176,7 @@ def test_large_times_and_loads_are_the_same_problem():
 def test_what_is_too_large_is_still_bounded(monkeypatch):
     monkeypatch.setattr(feasibility, "MOST_CHUNKS", 3)
     monkeypatch.setattr(search, "MOST_CHUNKS", 3)
-    monkeypatch.setattr(order, "MOST_PAIRS", 2)
+    monkeypatch.setattr(sequencing_milp, "MOST_PAIRS", 2)
     found = exact_plan(GAP)
     assert found.status is Status.FEASIBLE
     assert "too many orders" in found.reason
@@ -313,7 +313,7 @@ def test_on_the_grid_some_nodes_take_no_time_to_send_to():
 def test_a_grid_that_is_too_fine_is_rounded(monkeypatch):
     instance = stream(2, 1, 1, (0, Fraction(10007, 10009), 3), (0, Fraction(1, 3), 4))
     case = Case.of(instance)
-    monkeypatch.setattr(grid, "_FINEST", 2**10)
+    monkeypatch.setattr(cpsat, "_FINEST", 2**10)
     coarse, _ = quanta(case)
     found = GridModel(case, 1, coarse).maximise_weight(Fraction(2)).solve(Limits(), 0, 5)
     assert found is not None

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 
 import dlopt
-from dlopt.models.admission.case import Case
 from dlopt.models.admission.methods import bound_window, exact_plan, feasible_queue
+from dlopt.models.admission.scaled_instance import Case
 from dlopt.models.admission.search import Search
 from dlopt.problems.admission import Instance, Solution, Task, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Status
 from tests.heuristics.admission.strategies import PROMISING
-from tests.models.admission.streams import stream
+from tests.models.admission.sample_instances import stream
 from tests.strategies import admission
 
 F = Fraction

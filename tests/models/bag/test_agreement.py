@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from dlopt import Status, registry
 from dlopt.api import solve
 from dlopt.arithmetic import exact
-from dlopt.models.bag.case import Case
 from dlopt.models.bag.methods import exact_plan, in_turn, lns, milp
-from dlopt.models.bag.plans import key_of, orders_of
+from dlopt.models.bag.scaled_instance import Case
+from dlopt.models.bag.solutions import key_of, orders_of
 from dlopt.problems.bag import OBJECTIVES, Instance, Machine, Placement, Solution, Task, violations
 from tests.examples import share
 from tests.oracles_bag import as_tuple, best, moore_hodgson

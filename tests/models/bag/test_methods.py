@@ -10,11 +10,12 @@ from dlopt.api import solve
 from dlopt.backends import cpsat
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.formats.etc import parse_etc
-from dlopt.models.bag import assignment, linear, search, weights
-from dlopt.models.bag.case import Case
+from dlopt.models.bag import flowtime_assignment, makespan_bound, search
+from dlopt.models.bag import milp as linear
+from dlopt.models.bag.cpsat import Program
 from dlopt.models.bag.methods import exact_plan, in_turn, lns, milp
-from dlopt.models.bag.plans import kept, orders_of
-from dlopt.models.bag.program import Program
+from dlopt.models.bag.scaled_instance import Case
+from dlopt.models.bag.solutions import kept, orders_of
 from dlopt.problems.bag import Instance, Link, Machine, Placement, Site, Solution, Task, violations
 from dlopt.result import Limits, Status
 from tests.data import data_folder
@@ -86,7 +87,7 @@ def test_neighbourhoods_answer_alike_and_stay_valid() -> None:
 
 
 def test_flowtimes_too_many_to_be_assigned(monkeypatch) -> None:
-    monkeypatch.setattr(assignment, "_MOST", 1)
+    monkeypatch.setattr(flowtime_assignment, "_MOST", 1)
     found = exact_plan(matrix(4, 2), objective="flowtime")
     bound = solve(matrix(4, 2), "bound-lp", objective="flowtime").bound
     assert found.status is Status.OPTIMAL and bound <= found.value
@@ -119,7 +120,7 @@ def test_a_program_that_refutes_a_plan_is_an_error(monkeypatch) -> None:
         milp(instance)
     monkeypatch.setattr(linear.LinearModel, "optimise", silent)
     assert milp(instance).status is Status.FEASIBLE
-    high = replace(weights.lightest(Case.of(instance, "makespan")), bound=Fraction(10**6))
+    high = replace(makespan_bound.lightest(Case.of(instance, "makespan")), bound=Fraction(10**6))
     monkeypatch.setattr(search, "lightest", lambda *_: high)
     with pytest.raises(SolverError, match="but its bound is"):
         exact_plan(instance)
@@ -159,7 +160,7 @@ def test_a_part_that_is_not_solved_leaves_the_plan(monkeypatch) -> None:
 
 def test_a_solver_without_time_leaves_even_weights() -> None:
     case = Case.of(matrix(9, 3), "makespan")
-    found = weights.lightest(case, stop=0.0)
+    found = makespan_bound.lightest(case, stop=0.0)
     assert not found.shares and 0 < found.bound <= 34
 
 
@@ -196,7 +197,7 @@ def test_what_is_late_or_impossible_in_a_hint_is_left_out() -> None:
 
 def test_prices_of_an_assignment_that_is_not_the_cheapest_still_end() -> None:
     costs = numpy.array([[0, 9], [9, 0]])
-    worth = assignment._worth(numpy, costs, numpy.array([0, 1]), numpy.array([1, 0]))
+    worth = flowtime_assignment._worth(numpy, costs, numpy.array([0, 1]), numpy.array([1, 0]))
     assert worth.max() <= 0
 
 
@@ -242,7 +243,7 @@ def test_the_bound_counts_a_late_machine_from_when_it_is_ready() -> None:
     """Of 12 units of work one machine does T, the other T - 5, and four times as fast."""
     case = Case.of(waiting(((4, 1), (4, 1), (4, 1)), (0, 5)), "makespan")
     assert case.longest == 4
-    assert weights.lightest(case).bound == 7  # 32 / 5, rounded up
+    assert makespan_bound.lightest(case).bound == 7  # 32 / 5, rounded up
     program = Program(case)
     program.minimise_last_end(0)
     assert program.solve(Limits(), 0).bound == 7
@@ -259,7 +260,7 @@ def test_the_bound_counts_a_late_machine_from_when_it_is_ready() -> None:
     ],
 )
 def test_weighted_work_is_done_from_the_first_machine_on(least, heads, instant) -> None:
-    assert weights._earliest(least, heads) == instant
+    assert makespan_bound._earliest(least, heads) == instant
 
 
 def test_machines_out_of_reach_are_left_out() -> None:

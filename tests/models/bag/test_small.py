@@ -11,10 +11,10 @@ import pytest
 from dlopt import Status, registry
 from dlopt.backends import cpsat
 from dlopt.generation.bag import small
-from dlopt.models.bag.case import Case
+from dlopt.models.bag.cpsat import Program
 from dlopt.models.bag.methods import exact_plan, in_turn, lns, milp
-from dlopt.models.bag.plans import first_orders, orders_of
-from dlopt.models.bag.program import Program
+from dlopt.models.bag.scaled_instance import Case
+from dlopt.models.bag.solutions import first_orders, orders_of
 from dlopt.problems.bag import (
     OBJECTIVES,
     Instance,
@@ -95,7 +95,7 @@ def test_numbers_are_bounded_by_all_where_the_solver_has_no_time():
 
 
 def test_flowtimes_that_are_no_assignment_are_bounded_trivially(monkeypatch):
-    monkeypatch.setattr("dlopt.models.bag.bounds.assign", lambda case: None)
+    monkeypatch.setattr("dlopt.models.bag.bound_methods.assign", lambda case: None)
     bound = registry.method("bag", "bound-lp").load()(HOLES, objective="flowtime").bound
     assert bound == 3 + 2 + 1 + 2  # each as if it were alone
 

@@ -8,11 +8,11 @@ from hypothesis import given
 
 from dlopt import Limits, Status, registry
 from dlopt.api import solve
-from dlopt.backends.budget import Budget
-from dlopt.models.coreservation import linear, packing
-from dlopt.models.coreservation.case import Case
-from dlopt.models.coreservation.plans import held_of
+from dlopt.backends.time_budget import Budget
+from dlopt.models.coreservation import cpsat, milp
+from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.models.coreservation.search import Search, by_spans
+from dlopt.models.coreservation.solutions import held_of
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Instance,
@@ -61,7 +61,7 @@ def test_both_formulations_agree_with_brute_force(instance):
 @pytest.mark.parametrize("objective", ["benefit", "rejections-then-machines"])
 def test_machines_stay_in_order_where_many_jobs_could_come_before(objective, monkeypatch):
     """With few earlier jobs told one by one, the others by a variable, the optimum is the same."""
-    for one in (linear, packing):
+    for one in (milp, cpsat):
         monkeypatch.setattr(one, "MOST_LISTED", 1)
     draw = random.Random(5)
     machines = tuple(Machine(name, 4) for name in "abc")

@@ -9,14 +9,14 @@ from dlopt.api import solve
 from dlopt.errors import NotApplicableError
 from dlopt.generation.coreservation import min5, overloaded, small
 from dlopt.heuristics.coreservation.methods import portfolio
-from dlopt.models.coreservation import batched, machines, pooled
+from dlopt.models.coreservation import aggregated_relaxation, machine_minimisation, rolling_horizon
 from dlopt.models.coreservation import search as searching
-from dlopt.models.coreservation.batched import exact_per_batch
-from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.cpsat import PackingModel, alike, in_order
+from dlopt.models.coreservation.feasibility import all_or_nothing
 from dlopt.models.coreservation.methods import cp_sat, exact_plan, lns, milp
-from dlopt.models.coreservation.packing import PackingModel, alike, in_order
-from dlopt.models.coreservation.sufficing import all_or_nothing
-from dlopt.models.coreservation.worth import Scale
+from dlopt.models.coreservation.objective import Scale
+from dlopt.models.coreservation.rolling_horizon import exact_per_batch
+from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Batch,
@@ -33,7 +33,7 @@ from dlopt.problems.coreservation import (
     linear as line,
 )
 from dlopt.result import Limits, Status
-from tests.models.coreservation.cases import NOW, packed
+from tests.models.coreservation.sample_instances import NOW, packed
 
 HOPELESS = Instance((Machine("m", 3),), (Request("r", 0, 0, 1, 1, (Part(4),)),))
 
@@ -95,7 +95,7 @@ def test_a_batch_is_decided_around_what_is_held_at_its_time_alone(monkeypatch) -
         seen.append((instance.requests[0].id, own))
         return of(instance, objective, **options)
 
-    monkeypatch.setattr(batched.Case, "of", noted)
+    monkeypatch.setattr(rolling_horizon.Case, "of", noted)
     found = exact_per_batch(instance)
     assert violations(instance, found.solution) == ()
     assert seen == [
@@ -130,7 +130,9 @@ def test_batches_are_left_open_for_what_they_cost_later(monkeypatch) -> None:
     late = Request("c", 1, 2, 5, 9, (Part(4),))
     instance = Instance((Machine("m", 5),), (*soon, late), Batch(1))
     given = exact_plan(instance).solution
-    monkeypatch.setattr(batched, "by_spans", lambda _, held, *__, **___: searching.Found(held))
+    monkeypatch.setattr(
+        rolling_horizon, "by_spans", lambda _, held, *__, **___: searching.Found(held)
+    )
     found = exact_per_batch(instance, hint=given)
     assert found.solution == given and found.reason.endswith("given is worth more")
     assert exact_per_batch(instance).value < found.value
@@ -188,7 +190,7 @@ def test_coefficients_without_a_small_common_denominator_are_rounded_up() -> Non
     assert found.status is Status.OPTIMAL and found.bound == found.value == other.value
     assert other.status is Status.FEASIBLE and other.proof == "solver"
     assert 0 < other.bound - other.value <= Fraction(3, 10**7)
-    assert pooled.upper_bound(case, "benefit", Limits()).worth >= found.value
+    assert aggregated_relaxation.upper_bound(case, "benefit", Limits()).worth >= found.value
 
 
 def test_machines_that_are_alike_are_used_in_order() -> None:
@@ -218,7 +220,7 @@ def test_fewest_machines_where_some_are_named_or_small() -> None:
     found = exact_plan(Instance(many, named, Batch(1)), objective="rejections-then-machines")
     assert (found.status, found.value) == (Status.OPTIMAL, (0, 3))
     case = Case.of(Instance(many, named, Batch(1)), "rejections-then-machines")
-    assert machines.fewest(case, Limits()).proof == "as many machines are named"
+    assert machine_minimisation.fewest(case, Limits()).proof == "as many machines are named"
     uneven = replace(packed([4, 4, 2], 5, 3), machines=(Machine("a", 5), Machine("b", 6)))
     found = exact_plan(uneven, objective="rejections-then-machines")
     assert (found.status, found.value) == (Status.OPTIMAL, (0, 2))

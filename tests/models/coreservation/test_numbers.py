@@ -9,13 +9,13 @@ import pytest
 
 from dlopt import Status, api
 from dlopt.arithmetic import FLOATING, ROUNDING, SOLVER, exact
-from dlopt.backends.branching import BranchAndBound
+from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.models.coreservation import pooled
-from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation import aggregated_relaxation
 from dlopt.models.coreservation.methods import exact_plan
-from dlopt.models.coreservation.plans import bound_of, ceiled, cpu_is_exact, floored, valid_plan
-from dlopt.models.coreservation.worth import Scale
+from dlopt.models.coreservation.objective import Scale
+from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.solutions import bound_of, ceiled, cpu_is_exact, floored, valid_plan
 from dlopt.problems.coreservation import (
     Batch,
     Decision,
@@ -243,7 +243,7 @@ def test_sharpened_bounds_are_bounds(seed) -> None:
     case, best = Case.of(instance), optimum(instance)
     assert not Scale.of(case, "benefit").exact
     for most in (1, 3, 2000):
-        assert pooled.upper_bound(case, "benefit", Limits(), most=most).worth >= best
+        assert aggregated_relaxation.upper_bound(case, "benefit", Limits(), most=most).worth >= best
     found = api.solve(instance)
     assert found.value == best <= found.bound
 
@@ -257,18 +257,22 @@ def test_every_leaf_counts_that_may_have_the_least(capacity, best) -> None:
     search = BranchAndBound(program, range(2), F(1, 10**9))
     found = search.minimum(None, 1)
     assert not found.complete and len(search.leaves) == 2
-    assert pooled.sharpened(search, found.bound, inf) == best
-    assert found.bound - search.step <= pooled.sharpened(search, found.bound, 0.0) <= best
+    assert aggregated_relaxation.sharpened(search, found.bound, inf) == best
+    assert (
+        found.bound - search.step
+        <= aggregated_relaxation.sharpened(search, found.bound, 0.0)
+        <= best
+    )
     first, *_ = search.leaves
     search.leaves = [replace(first, refuted=True)]
-    assert pooled.sharpened(search, found.bound, inf) == found.bound
+    assert aggregated_relaxation.sharpened(search, found.bound, inf) == found.bound
 
 
 def test_leaves_that_are_not_solved_in_fractions_stay_as_they_are(monkeypatch) -> None:
     case = Case.of(ugly(1))
-    best = pooled.upper_bound(case, "benefit", Limits(), most=3).worth
-    monkeypatch.setattr(pooled, "certify", lambda *_, **__: None)
-    rough = pooled.upper_bound(case, "benefit", Limits(), most=3).worth
+    best = aggregated_relaxation.upper_bound(case, "benefit", Limits(), most=3).worth
+    monkeypatch.setattr(aggregated_relaxation, "certify", lambda *_, **__: None)
+    rough = aggregated_relaxation.upper_bound(case, "benefit", Limits(), most=3).worth
     assert best <= rough <= best * (1 + F(1, 10**9))
 
 

@@ -13,13 +13,13 @@ import pytest
 
 from dlopt import Status, api, registry
 from dlopt.arithmetic import exact
-from dlopt.backends.budget import Budget
+from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import small
-from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.models.coreservation.search import Search
 from dlopt.problems.coreservation import OBJECTIVES, Batch, Instance, Machine, Part, Request
 from dlopt.result import Limits
-from tests.models.coreservation.cases import packed
+from tests.models.coreservation.sample_instances import packed
 from tests.oracles_coreservation import optimum
 
 SOON = Limits(time_s=1.0)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from dlopt.arithmetic import exact
 from dlopt.heuristics.dag import methods as lists
 from dlopt.models.dag.bound_methods import bound_critical_path, bound_fernandez, bound_work
-from dlopt.models.dag.case import Case
 from dlopt.models.dag.methods import compact_plan, exact_plan
+from dlopt.models.dag.scaled_instance import Case
 from dlopt.problems.dag import OBJECTIVES, Task, objective, violations
 from dlopt.result import Status
 from tests import oracles_dag as oracle

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from dlopt import io, solve
-from dlopt.formats import costs, dot, graph_files, stg
+from dlopt.formats import cost_tables, detection, dot, stg
 from dlopt.generation.task_graphs import instance_of, machine_set
 from dlopt.models.dag.bound_methods import bound_fernandez
 from dlopt.result import Limits, Status
@@ -28,7 +28,7 @@ def test_small_graphs_of_papers():
         rows = list(csv.DictReader(file))
     met = 0
     for row in rows:
-        graph = costs.read(folder / row["file"], exact_numbers=True)
+        graph = cost_tables.read(folder / row["file"], exact_numbers=True)
         found = solve(instance_of(graph), limits=LIMITS)
         assert found.status is Status.OPTIMAL
         assert float(found.value) == pytest.approx(float(row["optimal_makespan_computed"]))
@@ -39,7 +39,7 @@ def test_small_graphs_of_papers():
 @pytest.mark.parametrize("machines", [2, 4, 6, 8, 10])
 def test_rgpos(machines):
     path = data_folder("peer_set_rgpos") / f"rgpos100_p{machines}.txt"
-    found = solve(instance_of(graph_files.read(path)), limits=LIMITS)
+    found = solve(instance_of(detection.read(path)), limits=LIMITS)
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 1000, 1000)
 
 

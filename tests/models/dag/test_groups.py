@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import check, solve
-from dlopt.models.dag.case import Case
+from dlopt.models.dag.scaled_instance import Case
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Link, Machine, Network, Task
 from tests import oracles_dag
 from tests.strategies_dag import costs, positive

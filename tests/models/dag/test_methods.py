@@ -12,9 +12,9 @@ from dlopt.generation import generate
 from dlopt.heuristics.dag import methods as lists
 from dlopt.models.dag import methods, search
 from dlopt.models.dag.bound_methods import bound_fernandez
-from dlopt.models.dag.case import Case
 from dlopt.models.dag.methods import compact_plan, exact_plan
-from dlopt.models.dag.timing import Plan, first_plan, solution_of
+from dlopt.models.dag.scaled_instance import Case
+from dlopt.models.dag.schedules import Plan, first_plan, solution_of
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task, violations
 from dlopt.result import Limits, Status
 from tests.test_battery import FOLDER

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dlopt import Status, solve
 from dlopt.problems.dag import OBJECTIVES
-from dlopt.problems.records import floating
+from dlopt.problems.validated_record import floating
 from dlopt.registry import methods, problem
 from dlopt.result import Limits
 from tests.strategies_dag import dag, one_way

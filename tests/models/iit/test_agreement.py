@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from dlopt import solve
 from dlopt.heuristics.iit.methods import edf_iit_2, equal_finish
 from dlopt.models.iit.methods import bound_fluid, exact_plan
-from dlopt.models.iit.scaling import Scaled
+from dlopt.models.iit.scaled_instance import Scaled
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import last_result
 from dlopt.problems.iit import Instance, violations
-from dlopt.problems.timeline import last_result
 from dlopt.result import Limits, Status
 from tests import oracles
 from tests.examples import share
@@ -66,7 +66,7 @@ def test_free_order_is_no_worse_than_any_fixed_order(instance):
     """The MILP against every order of service, each solved as its own linear program."""
     from itertools import combinations, permutations
 
-    from dlopt.models.iit.sequence import SequenceModel
+    from dlopt.models.iit.fixed_sequence_lp import SequenceModel
 
     nodes = range(instance.cluster.nodes)
     orders = [

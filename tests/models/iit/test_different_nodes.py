@@ -11,10 +11,10 @@ from dlopt import check, solve
 from dlopt.arithmetic import exact
 from dlopt.backends.pulp import DEFAULT
 from dlopt.models.iit.methods import exact_plan
-from dlopt.models.iit.order import OrderModel
+from dlopt.models.iit.sequencing_milp import OrderModel
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Chunk, Instance, Solution, objective
-from dlopt.problems.timeline import earliest_plan
 from dlopt.registry import methods
 from dlopt.result import NO_LIMITS, Status
 from tests import oracles_iit as oracle

@@ -12,14 +12,14 @@ from dlopt import Limits, NotApplicableError, SolverError, Status, check, compar
 from dlopt.arithmetic import exact
 from dlopt.backends.pulp import optimise
 from dlopt.heuristics.iit.methods import edf_iit_2, opr
-from dlopt.models.iit import fluid
+from dlopt.models.iit import fluid_relaxation
+from dlopt.models.iit.fixed_sequence_lp import SequenceModel
 from dlopt.models.iit.methods import bound_fluid, exact_plan
-from dlopt.models.iit.prefix import Prefixes
-from dlopt.models.iit.scaling import Scaled
-from dlopt.models.iit.sequence import SequenceModel
+from dlopt.models.iit.prefix_milp import Prefixes
+from dlopt.models.iit.scaled_instance import Scaled
 from dlopt.problems.cluster import Cluster
+from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Instance, violations
-from dlopt.problems.timeline import earliest_plan
 
 THREE = Instance(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)
 DIFFERENT = Instance(Cluster(3, tau=(1, 2, 1), chi=(3, 1, 2)), (0, 1, 4), load=5)
@@ -79,7 +79,7 @@ def test_a_node_whose_part_is_too_small_for_floats_is_used_all_the_same(size):
 
 
 def _most(instance):
-    from dlopt.heuristics.iit.closed_form import most_load
+    from dlopt.heuristics.iit.edf_iit_2 import most_load
 
     return most_load(instance.cluster, instance.ready_times, instance.absolute_deadline)
 
@@ -210,7 +210,7 @@ def test_work_limits_are_deterministic():
 
 def test_the_fluid_bound_merges_many_ready_times():
     instance = generate("iit", "random", nodes=60, seed=5, span=1000)
-    assert len(set(instance.ready_times)) > fluid.MOST_GROUPS
+    assert len(set(instance.ready_times)) > fluid_relaxation.MOST_GROUPS
     found = bound_fluid(instance)
     assert found.status is Status.BOUND
     assert 0 < found.bound <= edf_iit_2(instance).value

@@ -13,7 +13,7 @@ from dlopt.problems.multistage import objective, violations
 from dlopt.result import Limits, Status
 from tests import oracles_multistage as oracle
 from tests.examples import share
-from tests.models.multistage.around import around, mixed, plans
+from tests.models.multistage.sample_instances import around, mixed, plans
 from tests.strategies import admission
 
 pytestmark = pytest.mark.property

@@ -9,14 +9,20 @@ from dlopt import check, solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.formats import vipr
-from dlopt.models.multistage import bounds, fluid, order, search, slots
-from dlopt.models.multistage.bounds import Bounded
-from dlopt.models.multistage.case import Case
+from dlopt.models.multistage import (
+    chunk_windows,
+    fluid_relaxation,
+    search,
+    sequencing_milp,
+    upper_bounds,
+)
 from dlopt.models.multistage.feasibility import Feasibility, placed
-from dlopt.models.multistage.fluid import FluidModel
+from dlopt.models.multistage.fixed_sequence_lp import Part, by_deadline, plan_of
+from dlopt.models.multistage.fluid_relaxation import FluidModel
 from dlopt.models.multistage.methods import bound_fluid, exact_plan, feasible_together
-from dlopt.models.multistage.order import OrderModel
-from dlopt.models.multistage.sequence import Part, by_deadline, plan_of
+from dlopt.models.multistage.scaled_instance import Case
+from dlopt.models.multistage.sequencing_milp import OrderModel
+from dlopt.models.multistage.upper_bounds import Bounded
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import (
     Commitment,
@@ -30,7 +36,7 @@ from dlopt.problems.multistage import (
     violations,
 )
 from dlopt.result import Limits, Status
-from tests.models.multistage.around import around
+from tests.models.multistage.sample_instances import around
 
 # One chunk a gap on each node cannot do what flows: the task or the reservation.
 EITHER = around(2, 1, 2, (0, 2, 4), held=((0, 2, 4, 9, (1,)),))
@@ -247,13 +253,13 @@ def test_merged_kinds_and_intervals_bound_more_loosely(monkeypatch):
     tight = bound_fluid(instance).bound
     optimum = exact_plan(instance, limits=Limits(time_s=5)).value
     fine = FluidModel(Case.of(instance))
-    monkeypatch.setattr(fluid, "MOST_CELLS", 10)
-    monkeypatch.setattr(fluid, "MOST_KINDS", 2)
+    monkeypatch.setattr(fluid_relaxation, "MOST_CELLS", 10)
+    monkeypatch.setattr(fluid_relaxation, "MOST_KINDS", 2)
     merged = FluidModel(Case.of(instance))
     assert len(merged.kinds) < len(fine.kinds)
     assert len(merged.instants) < len(fine.instants)
     assert bound_fluid(instance).bound >= tight >= optimum
-    monkeypatch.setattr(fluid, "_FINE", 2)
+    monkeypatch.setattr(fluid_relaxation, "_FINE", 2)
     assert bound_fluid(instance).bound >= tight
 
 
@@ -264,20 +270,20 @@ def test_nodes_of_any_name_are_counted_over_different_kinds():
 
 def test_the_solver_is_asked_where_rational_branching_does_not_end(monkeypatch):
     proven = bound_fluid(CROWD)
-    monkeypatch.setattr(bounds, "_PROOFS", 1)
+    monkeypatch.setattr(upper_bounds, "_PROOFS", 1)
     said = bound_fluid(CROWD)
     assert said.bound == proven.bound
     assert bound_fluid(CROWD, relax="yes").bound >= proven.bound
 
 
 def test_what_is_too_large_is_still_bounded(monkeypatch):
-    monkeypatch.setattr(slots, "MOST_SLOTS", 2)
+    monkeypatch.setattr(chunk_windows, "MOST_SLOTS", 2)
     found = exact_plan(EITHER)
     assert found.status is Status.FEASIBLE
     assert "too many orders" in found.reason
     assert feasible_together(EITHER).status is Status.UNKNOWN
-    monkeypatch.setattr(slots, "MOST_SLOTS", 100)
-    monkeypatch.setattr(slots, "MOST_PAIRS", 0)
+    monkeypatch.setattr(chunk_windows, "MOST_SLOTS", 100)
+    monkeypatch.setattr(chunk_windows, "MOST_PAIRS", 0)
     assert OrderModel(Case.of(EITHER), 1).too_large
 
 
@@ -312,7 +318,7 @@ def test_orders_that_are_late_or_leave_no_room_give_no_plan():
 def ending(status, bound):
     """Let the program over orders end in a way that it rarely does."""
     outcome = Outcome(status, None, bound, {}, False, "HiGHS", "1")
-    return lambda *args: order.Found((), {}, (), outcome)
+    return lambda *args: sequencing_milp.Found((), {}, (), outcome)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +340,7 @@ def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch
 
 def test_an_order_that_does_not_hold_in_fractions_is_looked_for_again(monkeypatch):
     found = OrderModel(Case.of(BOTH), 1).state().solve(Limits(), "HiGHS", 0)
-    wrong = order.Found((0,), {0: (1,)}, (Part(0, 0, 1),), found.outcome)
+    wrong = sequencing_milp.Found((0,), {0: (1,)}, (Part(0, 0, 1),), found.outcome)
     real, calls = OrderModel.solve, []
 
     def solve(self, *args):

@@ -6,7 +6,7 @@ from hypothesis import given
 import dlopt
 from dlopt import registry
 from dlopt.result import Limits
-from tests.models.multistage.around import alone, mixed
+from tests.models.multistage.sample_instances import alone, mixed
 
 LONG = Limits(time_s=30)
 OTHERS = tuple(

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
-from dlopt.generation.stream import Workload
-from dlopt.generation.uncertain import mamat7, outage
+from dlopt.generation.uncertain_times import mamat7, outage
+from dlopt.generation.workload import Workload
 from dlopt.problems.admission import Factor, Failure, Scenario, missed, violations_executed
 from dlopt.problems.cluster import Cluster
 from dlopt.simulation.feedback import (

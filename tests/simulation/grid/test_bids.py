@@ -11,7 +11,8 @@ from dlopt.errors import MissingExtraError
 from dlopt.generation import generate
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Outage, Task
 from dlopt.simulation import grid
-from dlopt.simulation.grid import GridRun, Hazards, Policy, engine, simulate_grid, variant
+from dlopt.simulation.grid import GridRun, Hazards, Policy, simulate_grid, variant
+from dlopt.simulation.grid import grid as engine
 from dlopt.simulation.grid.sweep import Case
 
 NETWORK = Network("scheduler", "counted", lans=(Lan("l", latency=1), Lan("r")))
@@ -107,7 +108,7 @@ def test_without_a_compiler_bids_are_plain(monkeypatch: pytest.MonkeyPatch) -> N
     case = CASES["a light load"]
     plain = outcomes(monkeypatch, case.run, compiled=False)
     monkeypatch.delattr(grid, "compiled", raising=False)
-    monkeypatch.setitem(sys.modules, "dlopt.simulation.grid.compiled", None)
+    monkeypatch.setitem(sys.modules, "dlopt.simulation.grid.bids_numba", None)
     assert outcomes(monkeypatch, case.run, compiled=True) == plain
 
 

@@ -11,11 +11,11 @@ import pytest
 from dlopt.generation import generate
 from dlopt.problems.dag import Instance, Outage
 from dlopt.simulation.grid import Hazards, Policy, simulate_grid
-from dlopt.simulation.grid.choice import Choice
-from dlopt.simulation.grid.engine import Engine
+from dlopt.simulation.grid.entities import QUEUED
+from dlopt.simulation.grid.grid import Engine
 from dlopt.simulation.grid.internal import InternalScheduler
 from dlopt.simulation.grid.machines import Machines
-from dlopt.simulation.grid.parts import QUEUED
+from dlopt.simulation.grid.node_selection import Choice
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 HAZARDS = Hazards(

@@ -12,7 +12,7 @@ from heapq import heapify, heapreplace
 from typing import Any, NamedTuple, Protocol
 
 from dlopt.arithmetic import FLOATING, ROUNDING
-from dlopt.heuristics.admission.orders import Lost, Waiting
+from dlopt.heuristics.admission.dispatching_rules import Lost, Waiting
 from dlopt.problems.admission import Chunk
 
 _ROUNDING = float(ROUNDING)

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dlopt.heuristics.admission.algorithm import Algorithm
+from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.deadlines import Decider
-from dlopt.heuristics.admission.fast.core import FastCore
-from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
-from dlopt.heuristics.admission.orders import Lost, Refused, Span, State, Waiting
+from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, Span, State, Waiting
+from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
+from dlopt.heuristics.admission.fast.planner import FastCore
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.problems.admission import Chunk
 

@@ -19,13 +19,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dlopt.heuristics.admission.deadlines import Decider
-from dlopt.heuristics.admission.fast.certain import Outlook
-from dlopt.heuristics.admission.fast.core import FastCore
+from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, State, Waiting
+from dlopt.heuristics.admission.fast.algorithm_names import Fast
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
 from dlopt.heuristics.admission.fast.hybrid import HybridCore
 from dlopt.heuristics.admission.fast.literal import AsPrinted, Estimate
-from dlopt.heuristics.admission.fast.naming import Fast
-from dlopt.heuristics.admission.orders import Lost, Refused, State, Waiting
+from dlopt.heuristics.admission.fast.planner import FastCore
+from dlopt.heuristics.admission.fast.supply_bound import Outlook
 
 _SWITCHED = Fast("chunk")
 """Whose predecessor of a task that comes first is the one of which a part was sent last."""

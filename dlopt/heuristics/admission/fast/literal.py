@@ -24,10 +24,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from dlopt.heuristics.admission.fast.certain import Outlook
+from dlopt.heuristics.admission.dispatching_rules import Refused, Waiting
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Entry, Line, key
-from dlopt.heuristics.admission.nodes import Miss
-from dlopt.heuristics.admission.orders import Refused, Waiting
+from dlopt.heuristics.admission.fast.supply_bound import Outlook
+from dlopt.heuristics.admission.ready_times import Miss
 
 Reading: TypeAlias = Literal["waiting", "edf", "dispatched", "chunk"]
 Reset: TypeAlias = Literal["idle", "running", "never"]

@@ -6,9 +6,7 @@ The method ``fast-edf-iit`` is the function `fast_edf_iit` of this module, and
 
 from __future__ import annotations
 
-from dlopt.heuristics.admission.cores import misfit
-from dlopt.heuristics.admission.fast.literal import Reset
-from dlopt.heuristics.admission.fast.naming import (
+from dlopt.heuristics.admission.fast.algorithm_names import (
     LITERAL_THRESHOLD,
     Events,
     Fast,
@@ -16,7 +14,9 @@ from dlopt.heuristics.admission.fast.naming import (
     Hybrid,
     Test,
 )
+from dlopt.heuristics.admission.fast.literal import Reset
 from dlopt.heuristics.admission.methods import identical_nodes, stream
+from dlopt.heuristics.admission.planner_factory import misfit
 from dlopt.problems.admission import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 

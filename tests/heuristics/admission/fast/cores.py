@@ -4,9 +4,9 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.cores import core_of
-from dlopt.heuristics.admission.fast.naming import Fast
-from dlopt.heuristics.admission.orders import Waiting
+from dlopt.heuristics.admission.dispatching_rules import Waiting
+from dlopt.heuristics.admission.fast.algorithm_names import Fast
+from dlopt.heuristics.admission.planner_factory import core_of
 
 SOUND = ("r0", "r1", "r2", "replay")
 READINGS = ("waiting", "edf", "dispatched", "chunk")

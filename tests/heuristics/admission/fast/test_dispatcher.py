@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from dlopt.heuristics.admission.dispatching_rules import Waiting
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Entry, Line
-from dlopt.heuristics.admission.orders import Waiting
 
 
 def sent(load, due, start=0.0):

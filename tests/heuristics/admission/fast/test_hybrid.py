@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import dlopt
 from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.admission.cores import core_of
+from dlopt.heuristics.admission.dispatching_rules import Refused, Waiting
 from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
 from dlopt.heuristics.admission.fast.hybrid_literal import Unplanned
-from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
-from dlopt.heuristics.admission.nodes import Miss
-from dlopt.heuristics.admission.orders import Refused, Waiting
+from dlopt.heuristics.admission.planner_factory import core_of
+from dlopt.heuristics.admission.ready_times import Miss
 from dlopt.problems.admission import Chunk, Instance, Task, violations
 from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.fast.cores import core, costs, decided, streams

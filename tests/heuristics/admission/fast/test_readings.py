@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import dlopt
-from dlopt.heuristics.admission.fast.naming import Fast
+from dlopt.heuristics.admission.fast.algorithm_names import Fast
 from dlopt.problems.admission import Instance, Task
 from dlopt.result import Status
 from tests.heuristics.admission.fast.cores import READINGS, SOUND, core, decided

@@ -11,11 +11,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.admission.cores import parse
 from dlopt.heuristics.admission.engine import Admission
+from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
 from dlopt.heuristics.admission.fast.dispatcher import Entry
-from dlopt.heuristics.admission.fast.naming import Fast, Hybrid
-from dlopt.heuristics.admission.fast.proven import Logarithmic
+from dlopt.heuristics.admission.fast.schedulability_tests import Logarithmic
+from dlopt.heuristics.admission.planner_factory import parse
 from dlopt.problems.admission import Instance, Task, violations
 from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.fast.cores import (

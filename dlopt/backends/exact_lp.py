@@ -1,0 +1,122 @@
+"""Exact linear programming: an optimal basis found in floats becomes a proof in fractions.
+
+A float solver is trusted for one thing only, which variables are basic. The basis is solved
+again over the rationals (`dlopt.backends.dixon_lifting`), repaired by exact simplex pivots where
+tolerances misled the solver (`dlopt.backends.exact_simplex`), and the answer leaves as a `Certificate`
+that `dlopt.backends.linear_program.verify` has checked without any of that code.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from math import inf, isinf
+from typing import TYPE_CHECKING, Any
+
+from dlopt.backends.exact_simplex import Simplex
+from dlopt.backends.linear_program import BasisStatus, Certificate, LinearProgram, verify
+from dlopt.errors import SolverError
+
+if TYPE_CHECKING:
+    import pulp
+
+
+def from_pulp(problem: pulp.LpProblem) -> LinearProgram:
+    """Convert a PuLP problem, exactly; floats stand for the binary fractions they are.
+
+    Call it after the solve: PuLP adds a variable of its own to a problem without an objective.
+    Integrality is dropped, so fix the discrete choices by bounds first.
+
+    Notes
+    -----
+    Build exact problems by `dlopt.backends.pulp.linear`: PuLP's own sums and products round.
+    """
+    variables = problem.variables()
+    index = {id(variable): j for j, variable in enumerate(variables)}
+    sense = int(problem.sense)
+    costs = [Fraction(0)] * len(variables)
+    objective = problem.objective
+    for variable, coefficient in objective.items() if objective is not None else ():
+        costs[index[id(variable)]] = sense * Fraction(coefficient)
+    constraints = problem.constraints()
+    sides = [(int(row.sense), -Fraction(row.constant)) for row in constraints]
+    return LinearProgram(
+        columns=len(variables),
+        costs=tuple(costs),
+        rows=tuple(
+            tuple((index[id(variable)], Fraction(value)) for variable, value in row.items())
+            for row in constraints
+        ),
+        row_bounds=tuple((b if s >= 0 else None, b if s <= 0 else None) for s, b in sides),
+        column_bounds=tuple((_bound(v.lowBound), _bound(v.upBound)) for v in variables),
+        offset=Fraction(0 if objective is None else objective.constant),
+        sense=sense,
+    )
+
+
+def _bound(value: Any) -> Fraction | None:
+    return None if value is None or isinf(value) else Fraction(value)
+
+
+def statuses_from_highs(model: Any) -> tuple[list[BasisStatus], list[BasisStatus]]:
+    """Read column and row statuses from a solved ``highspy.Highs`` (PuLP's ``solverModel``).
+
+    Raises
+    ------
+    SolverError
+        If HiGHS holds no basis, as after an integer solve or an interior point without crossover.
+    """
+    basis = model.getBasis()
+    if not basis.valid:
+        raise SolverError("HiGHS holds no valid basis for this problem")
+    names = {"kBasic": BasisStatus.BASIC, "kLower": BasisStatus.AT_LOWER}
+    names["kUpper"] = BasisStatus.AT_UPPER
+    return (
+        [names.get(status.name, BasisStatus.FREE) for status in basis.col_status],
+        [names.get(status.name, BasisStatus.FREE) for status in basis.row_status],
+    )
+
+
+def certify(
+    program: LinearProgram,
+    column_status: Sequence[int],
+    row_status: Sequence[int],
+    *,
+    max_pivots: int = 200,
+    time_s: float | None = None,
+) -> Certificate | None:
+    """Turn a basis into a proof of optimality, with exact pivots where it falls short of one.
+
+    A basis that is neither primal nor dual feasible is first made dual feasible by shifting
+    costs; the dual simplex then makes it primal feasible, the primal simplex with the true costs
+    optimal, both by Bland's rule. Dependent columns are replaced by the slacks of their rows.
+
+    Parameters
+    ----------
+    program : LinearProgram
+        The program.
+    column_status, row_status : sequence of int
+        A `BasisStatus` per column and per row; a status that its bounds contradict is adjusted.
+    max_pivots : int
+        Most pivots and bound flips to spend on repair.
+    time_s : float, optional
+        Seconds after which to give up.
+
+    Returns
+    -------
+    Certificate or None
+        None if the program is infeasible or unbounded, or pivots or time ran out. A certificate
+        has passed `verify`.
+    """
+    if (len(column_status), len(row_status)) != (program.columns, len(program.rows)):
+        raise ValueError("one status per column and per row, please")
+    stop = inf if time_s is None else time.monotonic() + time_s
+    try:
+        simplex = Simplex(program, [*column_status, *row_status], max_pivots, stop)
+        if not (simplex.make_feasible() and simplex.make_optimal()):
+            return None
+        certificate = simplex.certificate(program)
+    except TimeoutError:
+        return None
+    return certificate if verify(program, certificate) else None

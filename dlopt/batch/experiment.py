@@ -1,0 +1,262 @@
+"""Which cells there are: instances times methods times limits."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from dlopt import io, registry
+from dlopt.batch.records import Key, Numbers
+from dlopt.batch.runs import Cell
+from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
+from dlopt.problems.validated_record import Header
+from dlopt.registry import Method
+from dlopt.result import NO_LIMITS, Limits
+from dlopt.version import __version__
+
+_FAMILY = re.compile(r"--family ([\w-]+)|: ([\w-]+), seed ")
+
+
+class Item(NamedTuple):
+    """An instance with what it is called and the family that it belongs to."""
+
+    instance: Header
+    name: str
+    family: str
+
+
+class _Used(NamedTuple):
+    """The names of a plan that some instance has a use for."""
+
+    methods: set[str]
+    objectives: set[str]
+    options: set[str]
+
+
+class LeftOut(NamedTuple):
+    """A method that does not apply to an instance, and why."""
+
+    instance: str
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be solved.
+
+    Parameters
+    ----------
+    cells : tuple of Cell
+        Each once, instance by instance.
+    left_out : tuple of LeftOut
+    doubled : tuple of (str, str)
+        Instances that equal one before, and which; they are solved once.
+    """
+
+    cells: tuple[Cell, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    doubled: tuple[tuple[str, str], ...] = ()
+
+
+def instance_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
+    """Yield files as they are given, and of a folder all ``.json`` files within, sorted.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If a folder has none.
+
+    Examples
+    --------
+    >>> [file.name for file in instance_files(["instances/admission"])][:2]
+    ['as-it-stands.json', 'between-grid-points.json']
+    """
+    for path in map(Path, paths):
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted(path.rglob("*.json"), key=lambda file: (len(file.parts), file))
+        if not found:
+            raise InvalidInstanceError([Fault("", MISSING, "has no .json file")], str(path))
+        yield from found
+
+
+def read_item(path: str | os.PathLike[str], numbers: Numbers = "as-written") -> Item:
+    """Read an instance; its family is the one that its origin tells, or else its folder.
+
+    Raises
+    ------
+    InvalidInstanceError
+        See `dlopt.read`.
+
+    Examples
+    --------
+    >>> read_item("instances/iit/ramp-16.json")[1:]
+    ('ramp-16', 'ramp')
+    """
+    instance: Header = io.read(
+        path, exact_numbers=numbers == "exact", float_numbers=numbers == "float"
+    )
+    path = Path(path)
+    told = _FAMILY.search(instance.origin or "")
+    family = (told[1] or told[2]) if told else path.resolve().parent.name
+    return Item(instance, instance.name or path.stem, family)
+
+
+def plan_cells(
+    instances: Iterable[Header | Item],
+    methods: Sequence[str] | None = None,
+    *,
+    objectives: Sequence[str] | Literal["all"] | None = None,
+    limits: Sequence[Limits] = (NO_LIMITS,),
+    seeds: Sequence[int] = (0,),
+    options: Mapping[str, Any] | None = None,
+    literal: bool = False,
+    numbers: Numbers = "as-written",
+    kill_after_s: float | None = None,
+    pictures: bool = False,
+) -> Plan:
+    """Return the cells of instances times methods times objectives times limits times seeds.
+
+    Parameters
+    ----------
+    instances : iterable of Instance or Item
+        Read one by one: a generator needs no memory for all of them.
+    methods : sequence of str, optional
+        By default every registered method but the literal ones. A method of one problem is
+        passed over for the others.
+    objectives : sequence of str, or "all", optional
+        By default that of each instance.
+    limits : sequence of Limits
+    seeds : sequence of int
+    options : mapping, optional
+        Each goes to those methods that have it.
+    literal : bool, default False
+        Take in the methods that reproduce printed slips.
+    numbers : {"as-written", "exact", "float"}
+        How the instances were read.
+    kill_after_s : float, optional
+        A cell that takes longer than so many seconds is ended. By default twice the time limit
+        and a minute; without a time limit, never.
+    pictures : bool, default False
+        Draw the plans.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    NotApplicableError
+        If a method, objective or option belongs to nothing in the plan.
+
+    Examples
+    --------
+    >>> plan = plan_cells([io.read("instances/iit/late-node.json")], ["opr", "edf-iit-2"])
+    >>> [cell.key.method for cell in plan.cells]
+    ['opr', 'edf-iit-2']
+    """
+    if kill_after_s is not None and not kill_after_s > 0:
+        raise NotApplicableError(f"kill-after must be positive, got {kill_after_s!r}")
+    given, used = dict(options or {}), _Used(set(), set(), set())
+    cells: dict[Key, Cell] = {}
+    left_out: list[LeftOut] = []
+    doubled: list[tuple[str, str]] = []
+    names: dict[str, str] = {}
+    for item in map(_item, instances):
+        hashed = io.instance_hash(item.instance)
+        if hashed in names:
+            doubled.append((item.name, names[hashed]))
+            continue
+        names[hashed] = item.name
+        payload = pickle.dumps(item.instance)
+        entries = _entries(item.instance.problem, methods, literal)
+        used.methods.update(entry.name for entry in entries)
+        for entry, goal in itertools.product(entries, _goals(item.instance, objectives)):
+            own = entry.read_options(_of(entry, given))
+            used.options.update(own)
+            reason = _reason_against(entry, item.instance, goal)
+            if reason is not None:
+                left_out.append(LeftOut(item.name, entry.name, reason))
+                continue
+            used.objectives.add(goal)
+            settled = tuple(sorted(own.items()))
+            for limit, seed in itertools.product(limits, seeds):
+                key = Key(
+                    entry.stem, hashed, entry.name, goal, limit, seed, settled, numbers, __version__
+                )
+                patience = _patience(limit, kill_after_s)
+                head = (item.name, item.family, entry.kind, entry.claim)
+                cells[key] = Cell(key, *head, payload, patience, pictures)
+    if names:
+        goals = () if objectives is None or objectives == "all" else objectives
+        _refuse_unused(used, methods or (), goals, given)
+    return Plan(tuple(cells.values()), tuple(left_out), tuple(doubled))
+
+
+def _item(instance: Header | Item) -> Item:
+    if isinstance(instance, Item):
+        return instance
+    return Item(instance, instance.name or instance.problem, instance.problem)
+
+
+def _entries(stem: str, methods: Sequence[str] | None, literal: bool) -> list[Method]:
+    entries = registry.methods(stem)
+    if methods is None:
+        return [entry for entry in entries if literal or not entry.literal]
+    known = {entry.name: entry for entry in entries}
+    return [known[name] for name in dict.fromkeys(methods) if name in known]
+
+
+def _goals(instance: Header, objectives: Sequence[str] | Literal["all"] | None) -> tuple[str, ...]:
+    module = registry.problem_of(instance).module
+    if objectives is None:
+        return (module.default_objective(instance),)
+    return tuple(
+        name
+        for name, goal in module.OBJECTIVES.items()
+        if (objectives == "all" or name in objectives)
+        and (goal.needs is None or getattr(instance, goal.needs) is not None)
+    )
+
+
+def _reason_against(entry: Method, instance: Header, goal: str) -> str | None:
+    try:
+        return entry.reason_against(instance, goal)
+    except DloptError:
+        return None  # the method's own mistake: its row will say so
+
+
+def _of(entry: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+    own = {option.name for option in entry.options}
+    return {name: value for name, value in given.items() if name in own}
+
+
+def _patience(limits: Limits, kill_after_s: float | None) -> float | None:
+    if kill_after_s is not None or limits.time_s is None:
+        return kill_after_s
+    return 2 * limits.time_s + 60
+
+
+def _refuse_unused(
+    used: _Used, methods: Iterable[str], objectives: Iterable[str], options: Iterable[str]
+) -> None:
+    """Refuse names that nothing answers to: a typing error would pass for an empty column."""
+    for name in methods:
+        if name not in used.methods:
+            if any(entry.name == name for entry in registry.methods()):
+                raise NotApplicableError(f"{name} is a method of none of the problems given")
+            raise NotApplicableError(f"no method {name!r}; `dlopt methods` lists them")
+    for name in objectives:
+        if name not in used.objectives:
+            raise NotApplicableError(f"no method and instance have the objective {name!r}")
+    for name in options:
+        if name not in used.options:
+            raise NotApplicableError(f"no method has the option {name!r}")

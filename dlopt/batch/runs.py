@@ -1,0 +1,221 @@
+"""A cell is one method on one instance within limits: the unit of work, and how it is done."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import io as streams
+import pickle
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dlopt import api, io
+from dlopt.api import RefutedAnswerError
+from dlopt.batch.records import Key, Row, Trouble
+from dlopt.errors import DloptError, NotApplicableError, described, shortened
+from dlopt.problems.validated_record import Header
+from dlopt.result import Result
+from dlopt.version import __version__
+
+_PICTURE_S = 60.0
+"""Seconds more that a cell may take if it is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One method on one instance, as it is handed to a worker.
+
+    Parameters
+    ----------
+    key : Key
+    instance, family, kind, claim : str
+        See `Row`.
+    payload : bytes
+        The instance, pickled: the worker may be on another machine. Cells of one instance share it.
+    kill_after_s : float, optional
+        Its worker is ended after so many seconds.
+    picture : bool
+        Whether its plan is to be drawn.
+    """
+
+    key: Key
+    instance: str
+    family: str
+    kind: str
+    claim: str
+    payload: bytes
+    kill_after_s: float | None = None
+    picture: bool = False
+
+    @property
+    def patience_s(self) -> float | None:
+        """Seconds after which the worker is ended, drawing included."""
+        if self.kill_after_s is None:
+            return None
+        return self.kill_after_s + _PICTURE_S * self.picture
+
+    def row(self, status: Trouble, reason: str) -> Row:
+        """Return the row of a cell that has no result."""
+        return Row(
+            self.key,
+            self.instance,
+            self.family,
+            self.kind,
+            self.claim,
+            status,
+            reason=shortened(reason),
+        )
+
+
+class Reply(NamedTuple):
+    """What a worker sends back: the row, the drawing, and seconds from end to end."""
+
+    row: Row
+    picture: bytes | None = None
+    elapsed_s: float = 0.0
+
+
+def solve_cell(cell: Cell) -> Reply:
+    """Solve a cell; whatever goes wrong is a row that says so.
+
+    Examples
+    --------
+    >>> from dlopt.batch.experiment import plan_cells
+    >>> instance = io.read("instances/iit/three-nodes.json")
+    >>> (cell,) = plan_cells([instance], ["opr"]).cells
+    >>> row, picture, _ = solve_cell(cell)
+    >>> print(row.status, row.value, row.checked)
+    feasible 32/5 True
+    """
+    key = cell.key
+    if key.dlopt != __version__:
+        text = f"the worker has dlopt {__version__}, the run has {key.dlopt}"
+        return Reply(cell.row(Trouble.FAILED, text))
+    try:
+        instance = _unpickled(cell.payload)
+        result = api.solve(
+            instance,
+            key.method,
+            objective=key.objective,
+            limits=key.limits,
+            seed=key.seed,
+            **dict(key.options),
+        )
+        row = _row(cell, result)
+        row.to_line()  # a number that is too long for a line is told here, not to the run
+    except RefutedAnswerError as error:
+        return Reply(_refuted(cell, error))
+    except NotApplicableError as error:
+        return Reply(cell.row(Trouble.LEFT_OUT, str(error)))
+    except DloptError as error:
+        return Reply(cell.row(Trouble.FAILED, str(error)))
+    except MemoryError:
+        return Reply(cell.row(Trouble.OUT_OF_MEMORY, "out of memory"))
+    except Exception as error:  # the run goes on whatever it is
+        return Reply(cell.row(Trouble.FAILED, described(error)))
+    if not cell.picture or result.solution is None:
+        return Reply(row)
+    return _drawn(row, instance, result)
+
+
+def load_module(name: str) -> None:
+    """Import a module, or run a ``.py`` file once, for the methods that it registers.
+
+    Raises
+    ------
+    NotApplicableError
+        If it cannot be imported.
+
+    Examples
+    --------
+    >>> load_module("no.such.module")
+    Traceback (most recent call last):
+    ...
+    dlopt.errors.NotApplicableError: cannot import no.such.module: No module named 'no'
+    """
+    try:
+        if not name.endswith(".py"):
+            importlib.import_module(name)
+            return
+        path = Path(name).resolve()
+        known = f"dlopt_imported_{path.stem}_{hash(str(path)) & 0xFFFFFFFF:x}"
+        if known in sys.modules:
+            return
+        spec = importlib.util.spec_from_file_location(known, path)
+        if spec is None or spec.loader is None:
+            raise ImportError("no Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[known] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[known]
+            raise
+    except SystemExit as error:
+        text = f"cannot import {name}: it ends the program, with {error.code!r}"
+        raise NotApplicableError(text) from error
+    except Exception as error:
+        told = described(error).partition(": ")[2]
+        raise NotApplicableError(f"cannot import {name}: {told}") from error
+
+
+@functools.lru_cache(maxsize=4)
+def _unpickled(payload: bytes) -> Header:
+    instance: Header = pickle.loads(payload)
+    return instance
+
+
+def _row(cell: Cell, result: Result[Any]) -> Row:
+    return Row(
+        cell.key,
+        cell.instance,
+        cell.family,
+        cell.kind,
+        cell.claim,
+        result.status,
+        value=result.value,
+        bound=result.bound,
+        plan_class=result.plan_class,
+        runtime_s=result.runtime_s,
+        tolerance=None if result.solution is None else result.tolerance,
+        violations=len(result.violations),
+        reason=None if result.reason is None else shortened(result.reason),
+        solver=result.solver,
+        solver_version=result.solver_version,
+        proof=result.proof,
+        origin=result.origin,
+        installments=result.installments,
+    )
+
+
+def _refuted(cell: Cell, error: RefutedAnswerError) -> Row:
+    """Return the row of an answer that is refuted, with the answer if it can be written."""
+    row = cell.row(Trouble.REFUTED, str(error))
+    told = replace(
+        row,
+        violations=len(error.result.violations),
+        answer={
+            "instance": io.instance_to_data(error.instance),
+            "result": io.result_to_data(error.instance, error.result),
+        },
+    )
+    try:
+        told.to_line()
+    except ValueError:  # infinite, or of too many digits
+        return replace(row, violations=len(error.result.violations))
+    return told
+
+
+def _drawn(row: Row, instance: Header, result: Result[Any]) -> Reply:
+    """Return the row with the drawing of its plan, or without if there is none."""
+    from dlopt.plotting import plot
+
+    drawing = streams.BytesIO()
+    try:
+        plot(instance, result).savefig(drawing, format="svg", metadata={"Date": None})
+    except Exception:  # a picture is only a help; `dlopt plot` says what is wrong with it
+        return Reply(row)
+    return Reply(row, drawing.getvalue())

@@ -1,0 +1,116 @@
+"""Certificates of bounds as files: written from a result, and verified against an instance."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from dlopt.arithmetic import EXACT, FLOATING, exact
+from dlopt.errors import NotApplicableError
+from dlopt.formats import vipr
+from dlopt.json_files import load_text, replacing
+from dlopt.problems.validated_record import Header
+from dlopt.registry import problem_of
+from dlopt.result import Result, Status, Violation
+
+
+def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None:
+    """Write the proof of a result's bound as a VIPR file, which others can verify, too.
+
+    Parameters
+    ----------
+    result : Result
+        Of a method that proves its bound in fractions, or that there is no plan.
+    path : path-like
+        Replaced as a whole.
+
+    Raises
+    ------
+    NotApplicableError
+        If the result has no certificate, or the path cannot be written.
+
+    See Also
+    --------
+    check_certificate
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from dlopt.api import solve
+    >>> from dlopt.io import read
+    >>> instance = read("instances/admission/two-tasks-one-channel.json")
+    >>> result = solve(instance, "bound-window")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "proof.vipr")
+    ...     write_certificate(result, path)
+    ...     result.bound, check_certificate(instance, result, path)
+    (1, ())
+    """
+    if result.certificate is None:
+        words = result.reason
+        if words is None or (result.bound is None and result.status is not Status.INFEASIBLE):
+            words = f"the method {result.method} proves no bound"
+        raise NotApplicableError(f"there is no certificate: {words}")
+    text = vipr.to_text(result.certificate)
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def check_certificate(
+    instance: Header, result: Result[Any], path: str | os.PathLike[str]
+) -> tuple[Violation, ...]:
+    """Return what keeps a certificate from proving the bound of a result.
+
+    Its steps are followed in fractions, by code that shares nothing with what made them, and its
+    program is held against the instance: every constraint must be one of the relaxation, and
+    every cut must hold for every plan of the result's class; of the class ``k``, for as many chunks
+    as the result says. Of instances in floats it proves the bound for windows that are a
+    little wider, see `dlopt.models.admission.scaled_instance`.
+
+    Parameters
+    ----------
+    instance : Instance
+    result : Result
+        With a bound, or with the status ``INFEASIBLE``.
+    path : path-like
+        A VIPR file.
+
+    Returns
+    -------
+    tuple of Violation
+        Of kind ``proof`` (a step does not follow), ``program`` (it is not the instance's) or
+        ``bound`` (less is proven than the result says).
+
+    Raises
+    ------
+    InvalidInstanceError
+        If the file is no VIPR file.
+    NotApplicableError
+        If the problem knows no certificates, or the result says nothing to be proven.
+    """
+    problem = problem_of(instance)
+    held = problem.load_certified()
+    if held is None:
+        raise NotApplicableError(f"{problem.stem} has no certificates")
+    goal = problem.module.OBJECTIVES.get(result.objective)
+    if goal is None:
+        raise NotApplicableError(f"{problem.stem} has no objective {result.objective!r}")
+    infeasible = result.status is Status.INFEASIBLE
+    if result.bound is None and not infeasible:
+        raise NotApplicableError("the result has no bound that could be proven")
+    certificate = vipr.parse(load_text(path, "VIPR file"), os.fspath(path))
+    flaw = certificate.flaw()
+    if flaw is not None:
+        return (Violation("proof", flaw),)
+    worth, misfit = held(instance, result, certificate)
+    if misfit is not None:
+        return (Violation("program", misfit),)
+    if infeasible:
+        return () if worth is None else (Violation("bound", "plans are not excluded"),)
+    if worth is None:
+        return ()
+    if isinstance(result.bound, tuple) or result.bound is None:
+        return (Violation("bound", "it has levels, and one is proven"),)
+    lacking = (worth - exact(result.bound)) * (1 if goal.sense == "max" else -1)
+    spare = abs(worth) * exact(FLOATING if isinstance(result.bound, float) else EXACT)
+    return () if lacking <= spare else (Violation("bound", result.objective, amount=lacking),)

@@ -1,0 +1,126 @@
+"""The command that checks plans, and how instance and plan are read together."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dlopt.arithmetic import EXACT, is_exact
+from dlopt.cli.console import Exit, out, print_json
+from dlopt.cli.options import AsJson, Exactly, Floating
+from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.problems.validated_record import numbers_of
+from dlopt.result import Result
+
+_ROUNDED = (
+    "The plan has floats, and the check is exact: --tolerance 1e-9 allows for their rounding."
+)
+
+
+def check(
+    instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE")],
+    result_file: Annotated[
+        Path, typer.Argument(metavar="RESULT", help="A result of solve, or a plan of your own.")
+    ],
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            "--tolerance",
+            metavar="R",
+            help="Relative; 0 is exact. By default the result's; of a plan of your own 0, or "
+            "1e-9 where a number of the instance is a float.",
+        ),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate", metavar="FILE", help="Verify the proof of the result's bound, too."
+        ),
+    ] = None,
+    exact_numbers: Exactly = False,
+    float_numbers: Floating = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check a plan by the rules of its problem, without asking what made it."""
+    from dlopt import api, certificate_files, io, result_checker
+    from dlopt.cli import result_tables
+
+    instance, plan = read_both(instance_file, result_file, exact_numbers, float_numbers)
+    found = api.check(instance, plan, tolerance)
+    if certificate is not None:
+        if not isinstance(plan, Result):
+            raise NotApplicableError("a plan alone has no bound: --certificate needs a result")
+        found += certificate_files.check_certificate(instance, plan, certificate)
+    used = result_checker.tolerance_of(instance, plan, tolerance)
+    solution = plan.solution if isinstance(plan, Result) else plan
+    worth = {} if solution is None else result_checker.values_of(instance, solution)
+    if as_json:
+        print_json(
+            {
+                "valid": not found,
+                "tolerance": used,
+                "objectives": {name: io.value_to_data(value) for name, value in worth.items()},
+                "violations": [io.violation_to_data(violation) for violation in found],
+            }
+            | ({} if certificate is None else {"proven": not found})
+        )
+    else:
+        out.print(result_tables.checked(found, used, worth), soft_wrap=True)
+        if certificate is not None and not found:
+            out.print(f"[green]proven[/green]: {_proven(plan)}", soft_wrap=True)
+        for line in result_tables.violations(found):
+            out.print(line)
+        floats = solution is not None and not is_exact(numbers_of(solution))
+        if found and used == EXACT and floats:
+            out.print(_ROUNDED, soft_wrap=True)
+    raise typer.Exit(Exit.FOUND if found else Exit.DONE)
+
+
+def read_both(
+    instance_file: Path, result_file: Path, exact_numbers: bool, float_numbers: bool
+) -> tuple[Any, Any]:
+    """Read an instance and a plan of it; of a wrong hash, say which reading would have it."""
+    from dlopt import io
+
+    instance = io.read(instance_file, exact_numbers=exact_numbers, float_numbers=float_numbers)
+    try:
+        return instance, io.read_plan(result_file, instance, exact_numbers=exact_numbers)
+    except InvalidInstanceError as error:
+        faults = [
+            replace(fault, rule=f"{fault.rule} ({_reading_of(instance_file, fault.value)})")
+            if fault.path == "hash"
+            else fault
+            for fault in error.faults
+        ]
+        raise InvalidInstanceError(faults, error.source) from error
+
+
+def _reading_of(file: Path, wanted: object) -> str:
+    """Return with which reading of its numbers a file has a hash."""
+    from dlopt import io
+
+    flags = {
+        "--exact-numbers": {"exact_numbers": True},
+        "--float-numbers": {"float_numbers": True},
+        "neither --exact-numbers nor --float-numbers": {},
+    }
+    for words, reading in flags.items():
+        with contextlib.suppress(InvalidInstanceError):  # a number that is none as a float
+            if io.instance_hash(io.read(file, **reading)) == wanted:
+                return f"with {words} it is"
+    return "it is not, whether with --exact-numbers, --float-numbers or neither"
+
+
+def _proven(result: Result[Any]) -> str:
+    """Say what a certificate has proven of a result."""
+    from dlopt.cli import result_tables
+
+    if result.bound is None:
+        return "there is no plan"
+    return (
+        f"no plan has a better value than {result_tables.amount(result.bound)} ({result.objective})"
+    )

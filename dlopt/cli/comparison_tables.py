@@ -1,0 +1,178 @@
+"""Comparisons as a table, with notes below it, and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from dlopt import io
+from dlopt.api import Comparison, RefutedAnswerError, Row
+from dlopt.arithmetic import shown
+from dlopt.cli.result_tables import precision, seconds
+from dlopt.errors import printable
+from dlopt.registry import Method, problem
+from dlopt.result import Result, Status, Value
+from dlopt.result_checker import values_of
+
+_PROOFS = {
+    "exact": "in rational arithmetic",
+    "certificate": "in rational arithmetic, can be written as a file",
+    "solver": "claimed by the solver",
+    "floats": "by a formula, up to rounding",
+}
+
+Named = Sequence[tuple[str, Comparison]]
+"""Comparisons, each with what its instance is called."""
+
+
+def table(named: Named) -> Table:
+    """Return all methods on all instances as one table."""
+    first = named[0][1]
+    goals = problem(first.instance.problem).module.OBJECTIVES
+    others = [name for name in goals if name != first.objective and goals[name].telling]
+    made = Table(box=box.SIMPLE_HEAD, title=f"{first.instance.problem}: {first.objective}")
+    made.add_column("method", min_width=max(len(m.name) for m in _all_methods(named)))
+    for name in (first.objective, *others, "behind", "bound", "time"):
+        made.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
+    made.add_column("proof")
+    made.add_column("checked", min_width=12)
+    for name, compared in named:
+        made.add_row(Text(printable(name), "bold", overflow="fold", no_wrap=False))
+        for row in compared.rows:
+            made.add_row(*_cells(compared, row, others))
+        made.add_section()
+    return made
+
+
+def _all_methods(named: Named) -> list[Method]:
+    return [row.method for _, compared in named for row in compared.rows]
+
+
+def notes(named: Named) -> Iterator[str]:
+    """Yield what stands below the table: how to read it, reasons, and what was left out."""
+    measures = {compared.measured_from for _, compared in named}
+    if "optimum" in measures:
+        yield "behind: the gap to the optimum in %, (value - optimum) / optimum"
+    if "bound" in measures:
+        yield "behind bound (*): no optimum is proven, (value - bound) / bound"
+    found = {row.result.proof for _, compared in named for row in compared.rows if row.result}
+    known = [f"{proof} ({what})" for proof, what in _PROOFS.items() if proof in found]
+    if known:
+        yield "proof of the bound: " + ", ".join(known)
+    for name, compared in ((printable(name), compared) for name, compared in named):
+        told = (
+            (row.method.name, f"{row.result.status}: {row.result.reason}")
+            for row in compared.rows
+            if row.result is not None and row.result.reason is not None and _asks_why(row)
+        )
+        for who, why in _grouped(told):
+            yield f"{who} on {name}: {printable(why)}"
+        for who, why in _grouped(compared.left_out):
+            yield f"left out: {who} on {name}: {printable(why)}"
+        for wrong in compared.contradictions:
+            yield f"{name}: {printable(str(wrong))}"
+
+
+def _asks_why(row: Row) -> bool:
+    """Tell whether a row leaves a question open: no plan, or an exact method without a proof."""
+    if row.result is None or row.method.kind == "bound":
+        return False
+    feasible = row.result.status is Status.FEASIBLE
+    return row.result.solution is None or (feasible and row.method.kind == "exact")
+
+
+def _grouped(told: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield each reason once, with all whom it concerns."""
+    groups: dict[str, list[str]] = {}
+    for who, why in told:
+        groups.setdefault(why, []).append(who)
+    for why, names in groups.items():
+        yield ", ".join(names), why
+
+
+def to_data(compared: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain data; what a failed method would have said is None."""
+    rows = []
+    for row in compared.rows:
+        found = row.result or Result(Status.UNKNOWN)
+        data = io.result_to_data(compared.instance, found) | {"solution": None}
+        if row.result is None:
+            known = ("problem", "instance", "hash", "dlopt")
+            data = {key: value if key in known else None for key, value in data.items()}
+            broken = (
+                row.error.result.violations if isinstance(row.error, RefutedAnswerError) else ()
+            )
+            data["method"] = row.method.name
+            data["violations"] = [io.violation_to_data(violation) for violation in broken]
+        for measure in ("optimum", "bound"):
+            data[f"behind_{measure}"] = row.behind if compared.measured_from == measure else None
+        rows.append(data | {"failure": row.failure})
+    return {
+        "problem": compared.instance.problem,
+        "instance": compared.instance.name,
+        "hash": io.instance_hash(compared.instance),
+        "objective": compared.objective,
+        "rows": rows,
+        "left_out": [{"method": name, "reason": why} for name, why in compared.left_out],
+        "contradictions": [
+            {
+                "kind": wrong.kind,
+                "best_known": wrong.known.to_data(),
+                "method": wrong.method,
+                "found": None if wrong.found is None else io.value_to_data(wrong.found),
+            }
+            for wrong in compared.contradictions
+        ],
+    }
+
+
+def _cells(compared: Comparison, row: Row, others: Sequence[str]) -> tuple[str, ...]:
+    result = row.result
+    if result is None:
+        return (row.method.name, *["-"] * (len(others) + 5), f"[red]{_failed(row)}[/red]")
+    worth: Mapping[str, Value] = {}
+    if result.solution is not None:
+        worth = values_of(compared.instance, result.solution)
+    mark = "*" if compared.measured_from == "bound" else ""
+    return (
+        row.method.name,
+        _shown(result.value),
+        *(_shown(worth.get(name)) for name in others),
+        "-" if row.behind is None else f"{row.behind:.2%}{mark}",
+        _shown(result.bound),
+        seconds(result.runtime_s),
+        result.proof or "-",
+        _checked(result),
+    )
+
+
+def _shown(value: Value | None) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))})"
+    return shown(value)
+
+
+def _failed(row: Row) -> str:
+    """Return in few words why there is no result; standard error has it in full."""
+    if isinstance(row.error, RefutedAnswerError):
+        return f"REFUTED: {_kinds(row.error.result) or 'its claim'}"
+    cause = None if row.error is None else row.error.__cause__
+    return f"failed: {type(cause or row.error).__name__}"
+
+
+def _kinds(result: Result[Any]) -> str:
+    return ", ".join(sorted({violation.kind for violation in result.violations}))
+
+
+def _checked(result: Result[Any]) -> str:
+    if result.status is Status.UNSOUND:
+        return f"[red]UNSOUND: {_kinds(result) or 'value'}[/red]"
+    if result.solution is None:
+        return f"[yellow]{result.status}[/yellow]"
+    return f"[green]{precision(result.tolerance)}[/green]" + (
+        ", optimal" if result.status is Status.OPTIMAL else ""
+    )

@@ -1,0 +1,248 @@
+"""The commands that simulate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
+from dlopt.cli.console import Exit, err, out, print_json
+from dlopt.cli.making import number
+from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
+from dlopt.cli.progress import bar, processors
+from dlopt.cli.simulate_feedback import WithFeedback, feedback
+from dlopt.cli.simulate_grid import grid
+from dlopt.errors import NotApplicableError
+
+if TYPE_CHECKING:
+    from dlopt.simulation import MixedRun, Point, Reserving, Run
+
+app = typer.Typer(
+    name="simulate",
+    cls=WithFeedback,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Run streams of tasks.",
+)
+app.command()(feedback)
+app.command()(grid)
+
+_NO_EDGE = 1000
+
+
+@app.command()
+def cluster(
+    workload: Annotated[
+        str | None,
+        typer.Option("--workload", metavar="W", help="mamat4, lin5, waiting or mamat5."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="The tasks of an instance instead."),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method", "-m", metavar="M", help="By default edf-iit-2; of reservations multi-stage."
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option("--methods", metavar="M,M", help="Several, on the same tasks.")
+    ] = None,
+    load: Annotated[
+        str | None, typer.Option("--load", metavar="L", help="System load, by default 0.5.")
+    ] = None,
+    loads: Annotated[str | None, typer.Option("--loads", metavar="L,L")] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", metavar="N", help="How many; by default 10.")
+    ] = None,
+    seed: Seed = 0,
+    settings: Settings = None,
+    reserve_fraction: Annotated[
+        str | None,
+        typer.Option(
+            "--reserve-fraction",
+            metavar="F",
+            help="Share of the tasks that become advance reservations; .3 for methods that decide "
+            "on them (multi-stage).",
+        ),
+    ] = None,
+    advance: Annotated[
+        str | None,
+        typer.Option(
+            "--advance",
+            metavar="T|X/lambda",
+            help="How long before reservations are asked for: units of time, or mean intervals "
+            "between tasks; 0.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Hold every plan against the rules; slow.")
+    ] = False,
+    processes: Annotated[
+        int | None,
+        typer.Option("--processes", metavar="P", help="By default as many as processors."),
+    ] = None,
+    plot_to: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Admit a stream of divisible loads to a cluster, and say what became of it.
+
+    Means over the seeds, with 95 % confidence intervals. All methods see the same tasks. What
+    --set takes is listed by `dlopt generate admission`, for mamat5 by `dlopt generate multistage`.
+    With --file, --plot draws the schedule of one method, or rejections and queues of several over
+    time. Methods that decide on reservations, too, see a share of the tasks as reservations, by
+    default those of mamat5.
+    """
+    reserved = {"reserve-fraction": reserve_fraction, "advance": advance}
+    names = _names(method, methods)
+    if file is not None:
+        drawn: dict[str, object] = {
+            "workload": workload,
+            "load": load,
+            "loads": loads,
+            "seeds": seeds,
+        }
+        drawn |= {"set": settings, "processes": processes, **reserved}
+        for option, given in drawn.items():
+            if given is not None:
+                raise NotApplicableError(f"--file and --{option} do not go together")
+        runs = _runs_of(file, names)
+        points: Sequence[Point] = _points(runs, check)
+    else:
+        from dlopt.simulation import simulate_many
+        from dlopt.simulation.replications import MIXED
+
+        if not names:
+            names = ["edf-iit-2" if reserve_fraction is advance is None else "multi-stage"]
+        mixed = not MIXED.isdisjoint(names)
+        workload = workload or ("mamat5" if mixed else "mamat4")
+        runs = []
+        parameters = {name: number(value) for name, value in pairs(settings).items()}
+        if seeds is not None and seeds < 1:
+            raise NotApplicableError(f"--seeds must be positive, got {seeds}")
+        wanted = range(seed, seed + (10 if seeds is None else seeds))
+        with bar() as progress:
+            points = simulate_many(
+                workload,
+                names,
+                loads=_loads(load, loads),
+                seeds=wanted,
+                processes=processors() if processes is None else processes,
+                check=check,
+                progress=progress,
+                parameters=parameters,
+                reserving=_reserving(reserve_fraction, advance, mixed),
+            )
+    what = str(file) if file is not None else workload or ""
+    if as_json:
+        print_json({"points": [simulate_cluster_tables.to_data(point) for point in points]})
+    else:
+        table = simulate_cluster_tables.table(what, points)
+        if not out.is_terminal:  # a file has no edge
+            options = out.options.update(max_width=_NO_EDGE)
+            out.width = max(out.width, out.measure(table, options=options).maximum)
+        out.print(table)
+    if plot_to is not None and file is not None:
+        simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
+    elif plot_to is not None:
+        simulate_cluster_plots.draw_points(what, points, plot_to)
+    raise typer.Exit(_checked(points) if check else Exit.DONE)
+
+
+def _checked(points: Sequence[Point]) -> Exit:
+    """Tell on standard error what the checks found."""
+    found: Counter[str] = Counter()
+    for point in points:
+        found[point.method] += sum(outcome.violations or 0 for outcome in point.outcomes)
+    for method, count in found.items():
+        told = f"{count} violation{'s' * (count != 1)}" if count else "no violation"
+        err.print(f"{method}: {told}, checked to 1e-09", markup=False)
+    return Exit.FOUND if any(found.values()) else Exit.DONE
+
+
+def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> Reserving:
+    """Return which tasks become reservations: none if nobody asks for them."""
+    from dlopt.simulation import Reserving
+
+    if fraction is None:
+        fraction = ".3" if mixed or advance is not None else "0"
+    times, _, unit = ("0" if advance is None else advance).partition("/")
+    if unit not in ("", "lambda"):
+        raise NotApplicableError(f"--advance takes units of time or X/lambda, got {advance!r}")
+    share, before = number(fraction), number(times)
+    if isinstance(share, str) or not 0 <= share <= 1:
+        raise NotApplicableError(f"--reserve-fraction takes a number from 0 to 1, not {fraction!r}")
+    if isinstance(before, str) or before < 0:
+        raise NotApplicableError(f"--advance takes a number that is not negative, not {advance!r}")
+    return Reserving(share, before, intervals=bool(unit))
+
+
+def _runs_of(file: Path, names: Sequence[str]) -> list[Run] | list[MixedRun]:
+    from dlopt import io
+    from dlopt.heuristics.admission.planner_factory import parse
+    from dlopt.problems import admission, multistage
+    from dlopt.simulation import MixedRun, Run
+    from dlopt.simulation.replications import MIXED
+
+    for name in names:
+        if name not in MIXED:
+            parse(name)
+    instance = io.read(file)
+    if isinstance(instance, multistage.Instance):
+        strange = [name for name in names if name not in MIXED]
+        if strange:
+            raise NotApplicableError(f"{file}: {strange[0]} knows no reservations")
+        return [MixedRun(instance, name) for name in names or ["multi-stage"]]
+    if isinstance(instance, admission.Instance):
+        strange = [name for name in names if name in MIXED]
+        if strange:
+            raise NotApplicableError(f"{file}: {strange[0]} is for multistage, not for admission")
+        return [Run(instance, name) for name in names or ["edf-iit-2"]]
+    known = "admission and multistage are simulated"
+    raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
+
+
+def _points(runs: Sequence[Run] | Sequence[MixedRun], check: bool) -> list[Point]:
+    from dlopt.simulation import Point
+
+    return [
+        Point(run.algorithm.name, None, (run.checked() if check else run.outcome,)) for run in runs
+    ]
+
+
+def _names(method: str | None, methods: str | None) -> list[str]:
+    if method is not None and methods is not None:
+        raise NotApplicableError("--method and --methods do not go together")
+    if methods is None:
+        return [] if method is None else [method]
+    names = _listed(methods)
+    if not names:
+        raise NotApplicableError("--methods names no method")
+    if len(set(names)) < len(names):
+        raise NotApplicableError("--methods names a method twice")
+    return names
+
+
+def _loads(load: str | None, loads: str | None) -> list[float] | None:
+    if load is not None and loads is not None:
+        raise NotApplicableError("--load and --loads do not go together")
+    if load is None and loads is None:
+        return None
+    found = []
+    for text in _listed(load if load is not None else loads or ""):
+        value = number(text)
+        if isinstance(value, str) or value <= 0:
+            raise NotApplicableError(f"a system load is a positive number, not {text!r}")
+        found.append(float(value))
+    if not found:
+        raise NotApplicableError("--loads names no load")
+    return found
+
+
+def _listed(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

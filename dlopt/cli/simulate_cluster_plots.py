@@ -1,0 +1,81 @@
+"""What the simulating commands draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dlopt.result import Result, Status
+
+if TYPE_CHECKING:
+    from dlopt.simulation import MixedRun, Point, Run
+
+
+def draw_points(what: str, points: Sequence[Point], path: Path) -> None:
+    """Draw means over the system load, or side by side if the workload knows none."""
+    from dlopt.cli.simulate_cluster_tables import is_mixed
+    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+
+    measures = [("reject_ratio", "reject ratio"), ("utilization", "utilization")]
+    if any(map(is_mixed, points)):
+        measures.insert(1, ("reservation_reject_ratio", "reservations refused"))
+    names = list(dict.fromkeys(point.method for point in points))
+    without = any(point.system_load is None for point in points)
+    panels = []
+    for measure, label in measures:
+        curves = []
+        for number, name in enumerate(names):
+            spots = [
+                Spot(point.system_load or 0.0, found.mean, found.half_width)
+                for point in points
+                if point.method == name
+                and hasattr(point.outcomes[0], measure)
+                and (found := point.estimate(measure)) is not None
+            ]
+            if without:
+                spots = [spot._replace(x=float(number)) for spot in spots]
+            curves.append(Curve(name, tuple(spots)))
+        panels.append((label, tuple(curves)))
+    seeds = len(points[0].outcomes)
+    note = f"means over {seeds} seed{'s' * (seeds > 1)}" + ", 95 % intervals" * (seeds > 1)
+    axis = "method" if without else "system load"
+    plot_curves(panels, path, title=what, note=note, axis=axis, words=names if without else ())
+
+
+def draw_runs(what: str, runs: Sequence[Run] | Sequence[MixedRun], path: Path) -> None:
+    """Draw the schedule of one run, or how several of them fare on the same tasks."""
+    if len(runs) == 1:
+        _draw_schedule(runs[0], path)
+        return
+    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+
+    stream = runs[0].workload
+    begin, end = float(stream.begin), float(stream.horizon)
+    end = max(end, *(instant for run in runs for instant, _ in run.waiting()), begin)
+    end += (end - begin or 1.0) / 40
+    panels = []
+    for label, course in (("tasks rejected", "rejected"), ("tasks waiting", "waiting")):
+        curves = []
+        for run in runs:
+            counts: list[tuple[float, int]] = getattr(run, course)()
+            last = counts[-1][1] if counts else 0
+            spots = [Spot(begin, 0), *(Spot(*count) for count in counts), Spot(end, last)]
+            curves.append(Curve(run.algorithm.name, tuple(spots)))
+        panels.append((label, tuple(curves)))
+    tasks = len(stream) - stream.promised
+    note = f"{tasks:,} task{'s' * (tasks != 1)} on {stream.cluster.nodes:,} nodes"
+    if stream.promised:
+        note += f", {stream.promised:,} promised before"
+    units = runs[0].instance.units
+    axis = f"time ({units})" if units else "time"
+    plot_curves(panels, path, title=what, note=note, axis=axis, steps=True)
+
+
+def _draw_schedule(run: Run | MixedRun, path: Path) -> None:
+    from dlopt.plotting import plot
+
+    status = Status.UNSOUND if run.violations else Status.FEASIBLE
+    name = run.algorithm.name
+    plan = Result(status, run.solution, method=name, violations=run.violations)
+    plot(run.instance, plan, path)

@@ -1,0 +1,207 @@
+"""The command that simulates schedulers to whom execution times are estimates."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin, get_type_hints
+
+import typer
+from typer.core import TyperGroup
+
+from dlopt.cli.console import Exit, err, naming, out, print_json
+from dlopt.cli.making import number
+from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
+from dlopt.cli.progress import bar
+from dlopt.errors import NotApplicableError
+
+if TYPE_CHECKING:
+    from dlopt.simulation.feedback import Setting
+
+_NOT_SET = frozenset(
+    {"given", "horizon", "load_from", "load_to", "parameters", "policy", "seed", "specification"}
+)
+"""What has an option of its own, or is made of others."""
+
+
+class WithFeedback(TyperGroup):
+    """A group of commands that takes ``--feedback`` for the command ``feedback``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command in the place of the flag."""
+        given = ["feedback", *args[1:]] if args[:1] == ["--feedback"] else args
+        return super().parse_args(ctx, given)
+
+
+def feedback(
+    strategies: Annotated[
+        str | None,
+        typer.Option(
+            "--strategies",
+            metavar="S,S",
+            help="Of feedback, no-feedback, ideal and worst-case; by default all.",
+        ),
+    ] = None,
+    load: Annotated[
+        float | None, typer.Option("--load", metavar="L", help="A constant system load.")
+    ] = None,
+    loads: Annotated[
+        str | None,
+        typer.Option("--loads", metavar="L,L", help="From the first to the last; 0.3,1.5."),
+    ] = None,
+    fail: Annotated[
+        float,
+        typer.Option("--fail", metavar="SHARE", help="So many nodes fail in the middle: 0.4."),
+    ] = 0.0,
+    recover: Annotated[
+        float | None,
+        typer.Option("--recover", metavar="PART", help="They are back then: 0.75 of the time."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="The tasks of an instance instead."),
+    ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option("--scenario", metavar="FILE", help="Their true costs, and failures."),
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="How many.")] = 1,
+    seed: Seed = 0,
+    settings: Settings = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Hold every trace against the true costs; slow.")
+    ] = False,
+    plot_to: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Control the miss ratio where execution times are estimates.
+
+    A run whose utilization bound moves at random gives a model, the root locus of the model the
+    gains of a PI controller; then the strategies run on the same tasks. What --set takes is told
+    when it is given a name that it does not know. Also: dlopt simulate --feedback. Needs
+    python-control (pip install 'dlopt[sim]').
+    """
+    from dlopt.cli import simulate_feedback_tables as tables
+    from dlopt.simulation.feedback import STRATEGIES, study
+
+    if seeds < 1:
+        raise NotApplicableError(f"--seeds must be positive, got {seeds}")
+    names = list(STRATEGIES) if strategies is None else _listed("--strategies", strategies)
+    setting = _setting(pairs(settings), _span(load, loads), fail, recover, _given(file, scenario))
+    with naming(scenario), bar() as progress:
+        found = study(setting, names, seeds=range(seed, seed + seeds), progress=progress)
+    if as_json:
+        print_json(tables.to_data(found, check))
+    else:
+        for line in tables.told(found):
+            out.print(line)
+    if plot_to is not None:
+        tables.draw(found, plot_to)
+    broken = tables.checked(found) if check else {}
+    for name, count in broken.items():
+        told = f"{count} violation{'s' * (count != 1)}" if count else "no violation"
+        err.print(f"{name}: {told}, checked to 1e-09", markup=False)
+    raise typer.Exit(Exit.FOUND if any(broken.values()) else Exit.DONE)
+
+
+def _setting(
+    given: dict[str, Any],
+    span: tuple[float, float] | None,
+    fail: float,
+    recover: float | None,
+    stream: Any,
+) -> Setting:
+    """Share out what was set among the records that it belongs to."""
+    from dlopt.generation.uncertain_times import mamat7
+    from dlopt.simulation.feedback import Policy, Setting, Specification
+
+    taken = {"failing", "recovery"}  # they have options of their own
+    homes: dict[str, dict[str, Any]] = {
+        "setting": _kinds(Setting, {item.name for item in fields(Setting)} - _NOT_SET - taken),
+        "policy": _kinds(Policy, {item.name for item in fields(Policy)}),
+        "specification": _kinds(Specification, {item.name for item in fields(Specification)}),
+        "parameters": _kinds(mamat7, set(inspect.signature(mamat7).parameters) - _NOT_SET),
+    }
+    shares: dict[str, dict[str, Any]] = {home: {} for home in homes}
+    for name, text in given.items():
+        home = next((home for home, kinds in homes.items() if name in kinds), None)
+        if home is None:
+            known = ", ".join(sorted(name for kinds in homes.values() for name in kinds))
+            raise NotApplicableError(f"feedback has no parameter {name!r} (known: {known})")
+        shares[home][name] = _typed(name, text, homes[home][name])
+    if stream is not None and shares["parameters"]:
+        raise NotApplicableError("--file does not go with " + ", ".join(shares["parameters"]))
+    if stream is not None and span is not None:
+        raise NotApplicableError("--file does not go with a load")
+    if span is not None:
+        shares["setting"] |= {"load_from": span[0], "load_to": span[1]}
+    return Setting(
+        **shares["setting"],
+        failing=fail,
+        recovery=recover,
+        given=stream,
+        parameters=shares["parameters"],
+        policy=Policy(**shares["policy"]),
+        specification=Specification(**shares["specification"]),
+    )
+
+
+def _kinds(target: Any, names: set[str]) -> dict[str, Any]:
+    hints = get_type_hints(target)
+    return {name: hints[name] for name in names}
+
+
+def _typed(name: str, text: str, kind: Any) -> Any:
+    """Return what a text stands for, where a word, a count or a number is wanted."""
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise NotApplicableError(f"{name} must be true or false, got {text!r}")
+        return text == "true"
+    value = number(text)
+    if kind is str or get_origin(kind) is Literal:
+        return text
+    if isinstance(value, str):
+        raise NotApplicableError(f"{name} must be a number, got {text!r}")
+    return float(value) if isinstance(value, Fraction) or kind is float else value
+
+
+def _span(load: float | None, loads: str | None) -> tuple[float, float] | None:
+    if load is not None and loads is not None:
+        raise NotApplicableError("--load and --loads do not go together")
+    if load is not None:
+        return load, load
+    if loads is None:
+        return None
+    found = [number(word) for word in _listed("--loads", loads)]
+    if len(found) != 2 or any(isinstance(value, str) for value in found):
+        raise NotApplicableError(f"--loads takes two numbers, not {loads!r}")
+    return float(found[0]), float(found[1])
+
+
+def _given(file: Path | None, scenario: Path | None) -> Any:
+    """Read the stream of an instance, and what happens to it."""
+    from dlopt import io
+    from dlopt.generation.workload import Workload
+    from dlopt.problems.admission import Instance, Scenario, read_scenario
+
+    if file is None:
+        if scenario is not None:
+            raise NotApplicableError("--scenario needs --file")
+        return None
+    instance = io.read(file)
+    if not isinstance(instance, Instance):
+        raise NotApplicableError(f"{file}: admission is simulated, not {instance.problem}")
+    if not instance.cluster.identical:
+        raise NotApplicableError(f"{file}: a workload is for identical nodes")
+    return Workload.of(instance), Scenario() if scenario is None else read_scenario(scenario)
+
+
+def _listed(option: str, text: str) -> list[str]:
+    names = [word.strip() for word in text.split(",") if word.strip()]
+    if not names:
+        raise NotApplicableError(f"{option} names nothing")
+    if option == "--strategies" and len(set(names)) < len(names):
+        raise NotApplicableError("--strategies names a strategy twice")
+    return names

@@ -1,0 +1,358 @@
+"""The command that simulates a grid of LANs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dlopt.cli import simulate_grid_plots, simulate_grid_tables
+from dlopt.cli.console import Exit, err, interruptible, naming, print_json, quiet_solvers
+from dlopt.cli.making import number
+from dlopt.cli.options import (
+    AsJson,
+    Picture,
+    Seed,
+    Settings,
+    TimeLimit,
+    drawable,
+    pairs,
+    writable,
+)
+from dlopt.cli.progress import bar, processors
+from dlopt.errors import NotApplicableError, printable
+from dlopt.result import Limits
+
+if TYPE_CHECKING:
+    from dlopt.problems.dag import Instance, Outage
+    from dlopt.simulation.grid import GridRun
+    from dlopt.simulation.grid.sweep import Case
+
+
+def _several(option: str, metavar: str, text: str) -> Any:
+    return typer.Option(option, metavar=metavar, help=text)
+
+
+def grid(
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="The tasks and machines of a dag instance."),
+    ] = None,
+    topology: Annotated[
+        str | None,
+        typer.Option(
+            "--topology", metavar="T", help="mesh, tiers, waxman, flat, or a grid file (.json)."
+        ),
+    ] = None,
+    variants: Annotated[
+        str | None,
+        _several("--variants", "V,V", "corrected (default), literal, literal-NAME; and +NAME."),
+    ] = None,
+    tasks: Annotated[str | None, _several("--tasks", "N,N", "How many arrive; 2000.")] = None,
+    intervals: Annotated[
+        str | None, _several("--intervals", "S,S", "Mean seconds between two at a LAN; 4000.")
+    ] = None,
+    failure_rates: Annotated[
+        str | None, _several("--failure-rates", "P,P", "Of a node during a subtask; .002.")
+    ] = None,
+    queue_sizes: Annotated[
+        str | None, _several("--queue-sizes", "N,N", "Subtasks that a node may hold (SWQ); 3.")
+    ] = None,
+    slowdown: Annotated[
+        str | None,
+        typer.Option(
+            "--slowdown", metavar="X,X", help="Runs take estimates times a number between; 1,1."
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="How many.")] = 1,
+    seed: Seed = 0,
+    settings: Settings = None,
+    processes: Annotated[
+        int | None,
+        typer.Option("--processes", metavar="P", help="By default as many as processors."),
+    ] = None,
+    rows_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--rows",
+            metavar="FILE.jsonl",
+            callback=writable,
+            help="Append a row a simulation; those that stand there are not simulated again.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Hold the trace against the rules (one simulation).")
+    ] = False,
+    optimum: Annotated[
+        str | None,
+        typer.Option(
+            "--optimum", metavar="M", help="Solve it, too: exact, or a bound (one simulation)."
+        ),
+    ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option("--objective", metavar="O", help="Of --optimum; makespan unless given."),
+    ] = None,
+    time_limit: TimeLimit = None,
+    failures: Annotated[
+        Path | None,
+        typer.Option(
+            "--failures",
+            metavar="FILE",
+            help='Machines that fail besides: [{"machine": 0, "begin": 5, "until": 9}, ...]; '
+            "without until for ever (one simulation).",
+        ),
+    ] = None,
+    period: Annotated[
+        float, typer.Option("--period", metavar="T", help="Over which --over-time measures.")
+    ] = 3600.0,
+    window: Annotated[
+        str | None, typer.Option("--window", metavar="T,T", help="What --plot draws.")
+    ] = None,
+    lans: Annotated[
+        str | None, typer.Option("--lans", metavar="N,N", help="Which LANs are drawn; 0-based.")
+    ] = None,
+    over_time: Annotated[
+        Path | None,
+        typer.Option(
+            "--over-time",
+            metavar="FILE",
+            callback=drawable,
+            help="Draw measures over time, of LANs, to .svg, .png or .pdf (one simulation).",
+        ),
+    ] = None,
+    plot_to: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate task graphs that arrive at a grid of LANs whose nodes fail.
+
+    One simulation is told in full; several (lists of values, seeds) as a table of means. --set
+    takes lans, nodes, kappa, bidders, gateways, data_per (task or edge), subtask_data, and memory,
+    the weight of the past in a LAN's credibility. With --plot, one simulation is drawn as a Gantt
+    chart, several as curves. Needs SimPy (pip install 'dlopt[sim]').
+    """
+    from dlopt.simulation.grid import read_failures
+
+    swept = {
+        "variant": variants,
+        "tasks": tasks,
+        "interval": intervals,
+        "failure_rate": failure_rates,
+        "queue_size": queue_sizes,
+    }
+    if file is not None and (topology is not None or seeds != 1):
+        raise NotApplicableError("--file does not go with --topology or --seeds")
+    parameters = pairs(settings) | ({} if slowdown is None else {"slowdown": slowdown})
+    cases = _cases(swept, topology, parameters, range(seed, seed + seeds))
+    only = {
+        "check": check,
+        "optimum": optimum,
+        "objective": objective,
+        "time-limit": time_limit,
+        "failures": failures,
+        "window": window,
+        "lans": lans,
+        "over-time": over_time,
+    }
+    if file is None and (len(cases) > 1 or rows_to is not None):
+        for name, given in only.items():
+            if given:
+                raise NotApplicableError(f"--{name} is for one simulation, without --rows")
+        _many(cases, processes, rows_to, plot_to, as_json)
+        return
+    if rows_to is not None:
+        raise NotApplicableError("--rows does not go with --file")
+    if optimum is None and (objective is not None or time_limit is not None):
+        raise NotApplicableError("--objective and --time-limit are of what --optimum solves")
+    if (window is not None or lans is not None) and plot_to is over_time is None:
+        raise NotApplicableError("--window and --lans are of what --plot or --over-time draws")
+    drawn = simulate_grid_plots.Drawn(plot_to, over_time, _window(window), _lans(lans))
+    instance = None if file is None else _read(file, cases, swept)
+    drawn.check(cases[0], instance)
+    outages = () if failures is None else read_failures(failures)
+    with naming(failures):
+        run = _run(
+            cases[0],
+            instance,
+            outages,
+            period,
+            trace=check or optimum is not None or plot_to is not None,
+            given_rate=failure_rates is not None,
+        )
+    standing = None
+    if optimum is not None:
+        from dlopt.simulation.grid.clairvoyant import beside_optimum
+
+        limits = Limits(time_s=time_limit)
+        goal = objective or "makespan"
+        beside = partial(beside_optimum, run, objective=goal, method=optimum, limits=limits)
+        with quiet_solvers():
+            standing = interruptible(beside)
+    broken = run.check() if check else ()
+    if as_json:
+        data = simulate_grid_tables.data_of(run.outcome)
+        data |= {"violations": simulate_grid_tables.plain_all(broken)} if check else {}
+        data |= (
+            {} if standing is None else {"optimum": simulate_grid_tables.plain_all([standing])[0]}
+        )
+        print_json(data)
+    else:
+        simulate_grid_tables.tell(run.outcome, standing)
+    drawn.draw(run)
+    for violation in broken[:20]:
+        err.print(printable(str(violation)), markup=False)
+    if check:
+        told = f"{len(broken)} violation{'s' * (len(broken) != 1)}" if broken else "no violation"
+        err.print(f"{told}, checked to {run.tolerance:g}", markup=False)
+    raise typer.Exit(Exit.FOUND if broken else Exit.DONE)
+
+
+def _cases(
+    swept: dict[str, str | None],
+    topology: str | None,
+    given: dict[str, Any],
+    seeds: Sequence[int],
+) -> list[Case]:
+    """Return every combination of what is swept."""
+    from dlopt.simulation.grid import variant
+    from dlopt.simulation.grid.sweep import Case
+
+    if not seeds:
+        raise NotApplicableError(f"--seeds must be positive, got {len(seeds)}")
+    settable = [
+        item.name
+        for item in fields(Case)
+        if item.name not in (*simulate_grid_tables.SWEPT, "topology", "seed")
+    ]
+    for name in given:
+        if name not in settable:
+            known = ", ".join(settable)
+            raise NotApplicableError(f"grid has no parameter {name!r} (known: {known})")
+    base = {name: number(text) for name, text in given.items()}
+    if "slowdown" in given:
+        ends = [number(word) for word in given["slowdown"].split(",")]
+        if len(ends) != 2 or any(isinstance(end, str) for end in ends):
+            raise NotApplicableError(f"--slowdown takes two numbers, not {given['slowdown']!r}")
+        base["slowdown"] = ends
+    if topology is not None:
+        base["topology"] = topology
+    values = []
+    for name in simulate_grid_tables.SWEPT:
+        text = swept[name]
+        listed = [getattr(Case(), name)] if text is None else _listed(name, text)
+        values.append([(name, value) for value in listed])
+    cases = [
+        Case.from_data({**base, **dict(picked), "seed": at})
+        for picked in product(*values)
+        for at in seeds
+    ]
+    for name in {case.variant for case in cases}:
+        variant(name)
+    return cases
+
+
+def _listed(name: str, text: str) -> list[Any]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        raise NotApplicableError(f"--{name.replace('_', '-').removesuffix('s')}s names nothing")
+    return words if name == "variant" else [number(word) for word in words]
+
+
+# one --------------------------------------------------------------------------------------------
+
+
+def _read(file: Path, cases: Sequence[Case], swept: dict[str, str | None]) -> Instance:
+    from dlopt import io
+    from dlopt.problems.dag import Instance
+    from dlopt.simulation.grid.entities import check_fits
+
+    if len(cases) > 1 or swept["tasks"] or swept["interval"]:
+        raise NotApplicableError("--file is one simulation of the tasks that stand there")
+    instance = io.read(file)
+    if not isinstance(instance, Instance):
+        raise NotApplicableError(f"{file}: dag is simulated on a grid, not {instance.problem}")
+    reason = check_fits(instance)
+    if reason is not None:
+        raise NotApplicableError(f"{file}: {reason}")
+    return instance
+
+
+def _run(
+    case: Case,
+    instance: Instance | None,
+    failures: tuple[Outage, ...],
+    period: float,
+    *,
+    trace: bool,
+    given_rate: bool,
+) -> GridRun:
+    """Simulate a case, or an instance, whose machines fail only if it is asked for."""
+    from dlopt.simulation.grid import Hazards, simulate_grid
+
+    if instance is None:
+        return case.run(keep_trace=trace, period=period, failures=failures)
+    return simulate_grid(
+        instance,
+        policy=case.policy,
+        hazards=Hazards(
+            case.failure_rate if given_rate else 0, slowdown=case.slowdown, failures=failures
+        ),
+        seed=case.seed,
+        exact_numbers=instance.exact,
+        period=period,
+    )
+
+
+def _window(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    found = [number(word) for word in text.split(",")]
+    if len(found) != 2 or any(isinstance(value, str) for value in found):
+        raise NotApplicableError(f"--window takes two instants, not {text!r}")
+    return float(found[0]), float(found[1])
+
+
+def _lans(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    found = [number(word) for word in text.split(",") if word.strip()]
+    if not found or any(not isinstance(value, int) or value < 0 for value in found):
+        raise NotApplicableError(f"--lans takes numbers of LANs, not {text!r}")
+    return tuple(int(value) for value in found)
+
+
+# many -------------------------------------------------------------------------------------------
+
+
+def _many(
+    cases: Sequence[Case],
+    processes: int | None,
+    path: Path | None,
+    plot_to: Path | None,
+    as_json: bool,
+) -> None:
+    from dlopt.simulation.grid.sweep import sweep
+
+    try:
+        with bar() as progress:
+            rows = sweep(
+                cases,
+                processes=processors() if processes is None else processes,
+                path=path,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        if path is not None:
+            err.print(f"{path} has the rows so far; the same command goes on", markup=False)
+        raise
+    if as_json:
+        print_json({"rows": [row.to_data() for row in rows]})
+    else:
+        simulate_grid_tables.print_table(rows)
+    if plot_to is not None:
+        simulate_grid_plots.draw_rows(rows, plot_to)

@@ -1,0 +1,140 @@
+"""What `dlopt simulate grid` draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from dlopt.cli.simulate_grid_tables import SWEPT, groups, mean
+from dlopt.errors import NotApplicableError
+
+if TYPE_CHECKING:
+    from dlopt.problems.dag import Instance
+    from dlopt.simulation.grid import GridRun, Outcome
+    from dlopt.simulation.grid.metrics import Series
+    from dlopt.simulation.grid.sweep import Case, Row
+
+_MOST_CURVES = 6
+"""More LANs than these are drawn as the least and the most of any."""
+_OVER_TIME = {
+    "met_ratio": "deadlines met",
+    "response": "mean response",
+    "utilization": "utilization",
+    "external": "data to other LANs",
+    "internal": "data within the LAN",
+    "resent": "subtasks sent again",
+}
+
+
+class Drawn(NamedTuple):
+    """What is drawn of one simulation."""
+
+    gantt: Path | None
+    over_time: Path | None
+    window: tuple[float, float] | None
+    lans: tuple[int, ...] | None
+
+    def check(self, case: Case, instance: Instance | None) -> None:
+        """Raise if it cannot be drawn, before anything is simulated."""
+        if self.gantt is None and self.lans is None:
+            return
+        from dlopt.plotting.grid_trace import shown
+
+        built = case.built if instance is None else instance
+        known = len(built.network.lans)
+        if self.gantt is not None:
+            shown(built.machines, known, self.lans)
+        for lan in self.lans or ():
+            if lan >= known:
+                raise NotApplicableError(f"no LAN {lan}: they are numbered 0 to {known - 1}")
+
+    def draw(self, run: GridRun) -> None:
+        """Draw it."""
+        if self.gantt is not None:
+            _draw_gantt(run, self.gantt, self.window, self.lans)
+        if self.over_time is not None:
+            _draw_over_time(run.outcome, self.over_time, self.lans)
+
+
+def _draw_gantt(
+    run: GridRun,
+    path: Path,
+    window: tuple[float, float] | None,
+    lans: tuple[int, ...] | None,
+) -> None:
+    """Draw what the machines of one simulation did."""
+    from dlopt.plotting.grid_trace import plot_trace
+
+    assert run.instance is not None and run.trace is not None
+    plot_trace(run.instance, run.trace, path, window=window, lans=lans)
+
+
+def _draw_over_time(outcome: Outcome, path: Path, lans: tuple[int, ...] | None) -> None:
+    """Draw measures of one simulation over time: of all LANs, and of some or of the extremes."""
+    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+
+    shown = lans
+    if shown is None and 1 < len(outcome.nodes) <= _MOST_CURVES:
+        shown = tuple(range(len(outcome.nodes)))
+    panels = []
+    for measure, label in _OVER_TIME.items():
+        courses = {"all LANs": outcome.series(measure)}
+        if shown is not None:
+            courses |= {f"LAN {lan}": outcome.series(measure, lan) for lan in shown}
+        elif len(outcome.nodes) > 1:
+            single = [outcome.series(measure, lan) for lan in range(len(outcome.nodes))]
+            courses |= {
+                "least of a LAN": _extreme(single, min),
+                "most of a LAN": _extreme(single, max),
+            }
+        curves = tuple(
+            Curve(
+                name,
+                tuple(Spot(begin, value) for begin, value in course if value is not None),
+            )
+            for name, course in courses.items()
+        )
+        panels.append((label, curves))
+    note = f"{outcome.tasks:,} tasks, {len(outcome.nodes):,} LANs, {sum(outcome.nodes):,} nodes; "
+    note += f"a spot stands for the {outcome.period:g} from there; data and subtasks: of a LAN"
+    plot_curves(panels, path, title="grid of LANs over time", note=note, axis="time")
+
+
+def _extreme(courses: Sequence[Series], of: Callable[[Iterable[float]], float]) -> Series:
+    """Return the least or the most of any course at each instant."""
+    found = []
+    for spots in zip(*courses, strict=True):
+        known = [value for _, value in spots if value is not None]
+        found.append((spots[0][0], of(known) if known else None))
+    return tuple(found)
+
+
+def draw_rows(rows: Sequence[Row], path: Path) -> None:
+    """Draw measures over the queue size, or over whatever else is swept; a curve a rest."""
+    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+
+    grouped = groups(rows)
+    differ = [at for at, _ in enumerate(SWEPT) if len({key[at] for key in grouped}) > 1]
+    numeric = [at for at in differ if SWEPT[at] != "variant"]
+    axis = numeric[-1] if numeric else SWEPT.index("queue_size")
+    panels = []
+    for measure in ("met_ratio", "response", "external", "internal"):
+        curves: dict[str, list[Spot]] = {}
+        for key, group in sorted(grouped.items(), key=lambda item: float(item[0][axis])):
+            rest = [at for at in differ if at != axis]
+            name = ", ".join(f"{SWEPT[at]} {key[at]}".replace("_", " ") for at in rest)
+            found = mean(group, measure)
+            if found is not None:
+                spot = Spot(float(key[axis]), found[0], found[1])
+                curves.setdefault(name or "all", []).append(spot)
+        drawn = tuple(Curve(name, tuple(spots)) for name, spots in curves.items())
+        panels.append((measure.replace("_", " "), drawn))
+    seeds = len({row.case.seed for row in rows})
+    plot_curves(
+        panels,
+        path,
+        title="grid of LANs",
+        note=f"{seeds} seed{'s' * (seeds > 1)}",
+        axis=SWEPT[axis].replace("_", " "),
+    )

@@ -1,0 +1,98 @@
+"""What the workloads of the papers are drawn from, and the checks of their parameters."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dlopt.arithmetic import Number, is_finite, shown
+from dlopt.errors import NotApplicableError
+from dlopt.generation.workload import costs_of
+from dlopt.heuristics.admission.beta_powers import Durations
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
+from dlopt.problems.cluster import MOST_NODES, Cluster
+
+MOST_TASKS = 10_000_000
+"""A workload that would have more tasks than this is taken for a mistake."""
+
+
+def cluster_of(nodes: int, *costs: Number) -> Cluster:
+    """Return a cluster with costs ``tau, chi, theta_cm, theta_cp`` in floats."""
+    whole("nodes", nodes, MOST_NODES)
+    return Cluster(nodes, *map(float, costs))
+
+
+def time_alone(cluster: Cluster) -> Callable[[float], float]:
+    """Return the execution time on one node as a function of the load."""
+    tau, chi, theta_cm, theta_cp = map(float, costs_of(cluster))
+    return lambda load: load * (tau + chi) + theta_cm + theta_cp
+
+
+def execution_time(cluster: Cluster, reference: str) -> Callable[[float], float]:
+    """Return the execution time on all nodes, or on min(N, n*), as a function of the load."""
+    rule = OptimalPartition(*map(float, costs_of(cluster)))
+    nodes = cluster.nodes
+    if reference == "all" or rule.theta_cm == 0:
+        setup = rule.execution_time(0.0, nodes)  # linear in the load
+        slope = rule.execution_time(1.0, nodes) - setup
+        return lambda load: setup + slope * load
+    durations = Durations(rule, nodes)
+
+    def best(load: float) -> Any:
+        return durations.of(load)(durations.n_star(load))
+
+    return best
+
+
+def poisson(
+    draw: random.Random, interval: float, end: float, tasks_each: int = 1
+) -> Iterator[float]:
+    """Yield instants at random, exponential intervals apart, that lie before an end.
+
+    Raises
+    ------
+    NotApplicableError
+        If they would be too many, with so many tasks at each.
+    """
+    expected = tasks_each * end / interval
+    if not expected < MOST_TASKS:
+        raise NotApplicableError(f"that is about {expected:.3g} tasks, more than {MOST_TASKS}")
+    instant = draw.expovariate(1 / interval)
+    while instant < end:
+        yield instant
+        instant += draw.expovariate(1 / interval)
+
+
+def normal(draw: random.Random, mean: float, rule: str) -> Callable[[], tuple[float, int]]:
+    """Return a function that draws a positive load, and tells how often it drew again."""
+
+    def drawn() -> tuple[float, int]:
+        load, tries = draw.gauss(mean, mean), 0
+        if rule == "absolute":
+            load = abs(load)
+        while load <= 0:
+            load, tries = draw.gauss(mean, mean), tries + 1
+        return load, tries
+
+    return drawn
+
+
+def positive(name: str, value: Number) -> float:
+    """Return a parameter as a float; raise `NotApplicableError` unless it is positive."""
+    if isinstance(value, str) or not is_finite(value) or value <= 0:
+        told = value if isinstance(value, str) else shown(value, 15)  # it may have many digits
+        raise NotApplicableError(f"{name} must be a positive number, got {told}")
+    return float(value)
+
+
+def whole(name: str, value: int, most: int) -> None:
+    """Raise `NotApplicableError` unless a parameter is an integer from 1 to `most`."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise NotApplicableError(f"{name} must be an integer from 1 to {most}, got {value!r}")
+
+
+def word_of(name: str, word: str, words: tuple[str, ...]) -> None:
+    """Raise `NotApplicableError` unless a parameter is one of some words."""
+    if word not in words:
+        raise NotApplicableError(f"{name} must be one of {', '.join(words)}, got {word!r}")

@@ -1,0 +1,207 @@
+"""The jobs of a real log as requests for CPU: each wants its processors while it runs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from dlopt.arithmetic import Number, is_finite, shown, simplest
+from dlopt.errors import NotApplicableError
+from dlopt.formats.swf import SwfJob, SwfLog
+from dlopt.generation.distributions import positive, whole, word_of
+from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request, linear, step
+
+Starts = Literal["recorded", "submitted"]
+Durations = Literal["run", "requested"]
+Priority = Literal["equal", "user", "queue"]
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """Requests made of a log, and what was left out of it.
+
+    Parameters
+    ----------
+    instance : Instance
+    left_out : tuple of (str, int)
+        Why jobs were left out, and how many.
+    """
+
+    instance: Instance
+    left_out: tuple[tuple[str, int], ...]
+
+
+def book(
+    log: SwfLog,
+    *,
+    at: Number | None = None,
+    span: Number | None = None,
+    machines: int | None = None,
+    machine_size: int | None = None,
+    starts: Starts = "recorded",
+    durations: Durations = "run",
+    priority: Priority = "equal",
+    least: Number | None = None,
+    batch: Number | None = None,
+    name: str = "",
+) -> Booking:
+    """Return the jobs of a log as requests for shares of machines.
+
+    CPU counts processors. A job that is wider than a machine has as many parts as it needs
+    machines, its processors spread evenly over them.
+
+    Parameters
+    ----------
+    log : SwfLog
+    at : Number, optional
+        Jobs submitted from this instant on count, in the log's seconds; by default all. The
+        instance's clock starts there, by default with the first job.
+    span : Number, optional
+        Jobs submitted so long after `at`, or later, do not count.
+    machines : int, optional
+        By default as many of `machine_size` as the log's header says that there are processors,
+        else as its widest job needs; without a `machine_size` 1.
+    machine_size : int, optional
+        Processors of each machine; by default those that the log's header says, shared among the
+        machines and rounded up.
+    starts : {"recorded", "submitted"}
+        A window begins when the log says that the job started, or with its submission; so it does
+        where the log does not say.
+    durations : {"run", "requested"}
+        How long a window is: what the job ran, or what its user asked for.
+    priority : {"equal", "user", "queue"}
+        All jobs count the same; or all users do, or all queues, whatever many jobs they have: a
+        job counts 1 by their number. Jobs without a user (queue) are as those of one more.
+    least : Number, optional
+        In (0, 1]: jobs take less than they want, down to this share of it, worth as much as it
+        is of the whole. By default they do not.
+    batch : Number, optional
+        Interval in which requests are collected; by default each is decided as it comes.
+    name : str, optional
+
+    Returns
+    -------
+    Booking
+        In exact numbers where the log's are.
+
+    Raises
+    ------
+    NotApplicableError
+        If the machines' size is unknown, a parameter is out of its range, or no job is left.
+
+    Examples
+    --------
+    >>> from dlopt.formats.swf import parse
+    >>> log = parse(["; MaxProcs: 8", "7 30 5 50 6 -1 -1 6 80 -1 1 1 1 -1 -1 -1 -1 -1"])
+    >>> (wanted,) = book(log, machines=2).instance.requests
+    >>> wanted.start, wanted.end, [part.cpu for part in wanted.parts]
+    (5, 55, [3, 3])
+    """
+    word_of("starts", starts, ("recorded", "submitted"))
+    word_of("durations", durations, ("run", "requested"))
+    if machines is None:
+        machines = _enough(log, machine_size)
+    whole("machines", machines, 1_000_000)
+    if at is not None and not is_finite(at):
+        raise NotApplicableError(f"at must be a finite number, got {shown(at)}")
+    if span is not None:
+        positive("span", span)
+    if least is not None and not 0 < least <= 1:
+        raise NotApplicableError(f"least must be above 0 and at most 1, got {shown(least)}")
+    size = _size(log, machines, machine_size)
+    jobs = sorted((job for job in log.jobs if not job.burst), key=_submit)
+    begin: Any = at if at is not None else _submit(jobs[0]) if jobs else 0
+    until = math.inf if span is None else begin + span
+    left_out: Counter[str] = Counter()
+    chosen = []
+    for job in jobs:
+        if begin <= _submit(job) < until:
+            reason = _unusable(job, durations)
+            if reason is None:
+                chosen.append(job)
+            else:
+                left_out[reason] += 1
+    if not chosen:
+        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise NotApplicableError(f"no job of the log is left: {told or 'none in that time'}")
+    worth = _priorities(chosen, priority)
+    requests = []
+    for job in chosen:
+        arrival = _submit(job) - begin
+        waited = (job.wait or 0) if starts == "recorded" else 0
+        start = arrival + waited
+        length: Any = job.run_time if durations == "run" else job.requested_time
+        parts = _parts(job.processors or 0, size, least)
+        arrival, start, end = map(simplest, (arrival, start, start + length))
+        requests.append(Request(str(job.number), arrival, start, end, worth(job), parts))
+    instance = Instance(
+        tuple(Machine(str(index), size) for index in range(machines)),
+        tuple(requests),
+        None if batch is None else Batch(batch),
+        name=name or f"booked-{machines}x{size}",
+        origin=f"jobs of {log.get('Computer') or 'a cluster'} from {begin} s of its log on, as "
+        f"requests; starts as {starts}, {durations} times",
+        units="processors, seconds",
+    )
+    return Booking(instance, tuple(left_out.items()))
+
+
+def _enough(log: SwfLog, machine_size: int | None) -> int:
+    """Return how many machines of a size have all processors of a log."""
+    if machine_size is None:
+        return 1
+    whole("machine_size", machine_size, 10**9)
+    widest = max((job.processors or 0 for job in log.jobs), default=0)
+    return max(1, -(-(log.machine_size or widest) // machine_size))
+
+
+def _size(log: SwfLog, machines: int, machine_size: int | None) -> int:
+    if machine_size is not None:
+        whole("machine_size", machine_size, 10**9)
+        return machine_size
+    if log.machine_size is None:
+        raise NotApplicableError(
+            "the log does not say how many processors there are: --machine-size N"
+        )
+    return -(-log.machine_size // machines)
+
+
+def _parts(processors: int, size: int, least: Number | None) -> tuple[Part, ...]:
+    """Return the processors of a job, spread evenly over as few machines as can hold them."""
+    count = -(-processors // size)
+    found = []
+    for index in range(count):
+        cpu = processors // count + (index < processors % count)
+        if least is None:
+            found.append(Part(cpu, benefit=step()))
+        else:
+            found.append(Part(cpu, simplest(least * cpu), linear()))
+    return tuple(found)
+
+
+def _priorities(jobs: list[SwfJob], rule: Priority) -> Callable[[SwfJob], Number]:
+    word_of("priority", rule, ("equal", "user", "queue"))
+    if rule == "equal":
+        return lambda job: 1
+
+    def owner(job: SwfJob) -> int | None:
+        return job.user if rule == "user" else job.queue
+
+    counts: Mapping[int | None, int] = Counter(map(owner, jobs))
+    return lambda job: simplest(Fraction(1, counts[owner(job)]))
+
+
+def _unusable(job: SwfJob, durations: Durations) -> str | None:
+    if not job.processors:
+        return "without processors"
+    if not (job.run_time if durations == "run" else job.requested_time):
+        return f"without {durations} time"
+    return None
+
+
+def _submit(job: SwfJob) -> Any:
+    return job.submit or 0

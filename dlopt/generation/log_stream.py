@@ -1,0 +1,175 @@
+"""A real log as a stream of divisible loads: its jobs, each as much work as it was."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dlopt.arithmetic import Number, exact, is_exact, is_finite, shown, simplest
+from dlopt.errors import NotApplicableError
+from dlopt.formats.swf import SwfJob, SwfLog
+from dlopt.generation.distributions import positive
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
+from dlopt.problems.admission import Instance, Task
+from dlopt.problems.cluster import Cluster
+
+DeadlineRule = Literal["execution", "requested"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A stream made of a log, and what was left out of it.
+
+    Parameters
+    ----------
+    instance : Instance
+    left_out : tuple of (str, int)
+        Why jobs were left out, and how many.
+    """
+
+    instance: Instance
+    left_out: tuple[tuple[str, int], ...]
+
+
+def replay(
+    log: SwfLog,
+    *,
+    at: Number | None = None,
+    span: Number | None = None,
+    machines: int | None = None,
+    tau: Number = 1,
+    chi: Number = 100,
+    theta_cm: Number = 0,
+    theta_cp: Number = 0,
+    deadline_rule: DeadlineRule = "execution",
+    deadline_factor: Number = 2,
+    name: str = "",
+) -> Replay:
+    """Return the jobs of a log as divisible loads with deadlines, that arrive as they did.
+
+    The load of a job is its run time, times its processors, by `chi`: one node computes it in as
+    many seconds as the job took of all its processors.
+
+    Parameters
+    ----------
+    log : SwfLog
+    at : Number, optional
+        Jobs submitted from this instant on count, in the log's seconds; by default all. The
+        instance's clock starts there, by default with the first job.
+    span : Number, optional
+        Jobs submitted so long after `at`, or later, do not count.
+    machines : int, optional
+        Nodes of the cluster; by default as many as the log's header says.
+    tau, chi, theta_cm, theta_cp : Number
+        Costs, see `Cluster`; `chi` positive.
+    deadline_rule : {"execution", "requested"}
+        Whether a deadline is `deadline_factor` times the execution time E of the load on as many
+        nodes as the job had processors (no more than the cluster has, nor than help), or times
+        the run time that its user requested.
+    deadline_factor : Number, default 2
+    name : str, optional
+
+    Returns
+    -------
+    Replay
+        Loads and arrivals are exact where the log's numbers are; deadlines by execution times
+        are floats.
+
+    Raises
+    ------
+    NotApplicableError
+        If the machine's size is unknown, a parameter is out of its range, or no job is left.
+
+    Examples
+    --------
+    >>> from dlopt.formats.swf import parse
+    >>> log = parse(["; MaxProcs: 4", "7 30 -1 50 2 -1 -1 2 80 -1 1 1 1 -1 -1 -1 -1 -1"])
+    >>> replay(log, deadline_rule="requested").instance.tasks
+    (Task(id='7', arrival=0, load=1, deadline=160, remaining=None),)
+    """
+    if deadline_rule not in ("execution", "requested"):
+        text = f"deadline rules are execution and requested, not {deadline_rule!r}"
+        raise NotApplicableError(text)
+    if at is not None and not is_finite(at):
+        raise NotApplicableError(f"at must be a finite number, got {shown(at)}")
+    for what, number in (("span", span), ("chi", chi), ("deadline_factor", deadline_factor)):
+        if number is not None:
+            positive(what, number)
+    size = machines or log.machine_size
+    if size is None:
+        raise NotApplicableError("the log does not say how many processors there are: --machines N")
+    cluster = Cluster(size, tau, chi, theta_cm, theta_cp)
+    jobs = sorted((job for job in log.jobs if not job.burst), key=_submit)
+    start = at if at is not None else _submit(jobs[0]) if jobs else 0
+    end = math.inf if span is None else start + span
+    deadline_of = _deadline(cluster, deadline_rule, deadline_factor)
+    left_out: Counter[str] = Counter()
+    tasks = []
+    for job in jobs:
+        if not start <= _submit(job) < end:
+            continue
+        reason = _unusable(job, deadline_rule)
+        if reason is not None:
+            left_out[reason] += 1
+            continue
+        load = _load(job, chi)
+        arrival = simplest(_submit(job) - start)
+        tasks.append(Task(str(job.number), arrival, load, deadline_of(job, load)))
+    if not tasks:
+        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise NotApplicableError(f"no job of the log is left: {told or 'none in that time'}")
+    where = log.get("Computer") or "a cluster"
+    instance = Instance(
+        cluster,
+        tuple(tasks),
+        name=name or f"replay-{size}",
+        origin=f"jobs of {where} from {start} s of its log on, as divisible loads; deadlines "
+        f"{float(deadline_factor):g} times the {deadline_rule} time",
+        units="time in seconds",
+    )
+    return Replay(instance, tuple(left_out.items()))
+
+
+def _submit(job: SwfJob) -> Number:
+    return 0 if job.submit is None else job.submit  # bursts alone may lack it
+
+
+def _unusable(job: SwfJob, rule: DeadlineRule) -> str | None:
+    if not job.run_time:
+        return "without run time"
+    if not job.processors:
+        return "without processors"
+    if rule == "requested" and not job.requested_time:
+        return "without requested time"
+    return None
+
+
+def _load(job: SwfJob, chi: Number) -> Number:
+    run_time, processors = job.run_time or 0, job.processors or 0
+    if is_exact((run_time, chi)):
+        return simplest(exact(run_time) * processors / exact(chi))
+    return float(run_time) * processors / float(chi)
+
+
+def _deadline(
+    cluster: Cluster, rule: DeadlineRule, factor: Number
+) -> Callable[[SwfJob, Number], Number]:
+    if rule == "requested":
+        return lambda job, load: _product(factor, job.requested_time or 0)
+    costs: Any = (cluster.tau, cluster.chi, cluster.theta_cm, cluster.theta_cp)
+    opr = OptimalPartition(*map(float, costs))
+
+    def by_execution(job: SwfJob, load: Number) -> float:
+        amount = float(load)
+        most = min(job.processors or 1, cluster.nodes)
+        nodes = opr.n_star(amount, most) or most
+        return float(factor) * float(opr.execution_time(amount, nodes))
+
+    return by_execution
+
+
+def _product(factor: Number, time: Number) -> Number:
+    return simplest(exact(factor) * exact(time)) if is_exact((factor, time)) else factor * time

@@ -1,0 +1,231 @@
+"""Powers of beta and their sums, looked up rather than computed.
+
+With ``beta = chi / (tau + chi)``: ``power[n] = beta^n``, ``total[n] = sum_{j<n} beta^j`` and
+``twice[n] = sum_{j<n} total[j]``. A share followed by ``n - 1`` others is
+``X beta^(n-1) - theta_cm total[n-1]``, and `n` of them sum to ``X total[n] - theta_cm twice[n]``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from dlopt.heuristics.iit.partitioning_rules import OptimalPartition, PartitionRule, smallest
+
+_BITS = 128
+"""A power is compared with a number by so many of its digits first."""
+
+
+class Terms(dict[int, Any]):
+    """The terms of a sequence, each computed when it is first asked for.
+
+    Parameters
+    ----------
+    formula : callable
+    """
+
+    def __init__(self, formula: Callable[[int], Any]) -> None:
+        super().__init__()
+        self._formula = formula
+
+    def __missing__(self, n: int) -> Any:
+        term = self[n] = self._formula(n)
+        return term
+
+
+class Powers:
+    """Powers of one `beta`: in floats tables that grow, in fractions only the terms asked for.
+
+    An exact ``beta^n`` has about ``n`` times as many digits as `beta`, so that a table up to a
+    million nodes would not fit into memory.
+
+    Parameters
+    ----------
+    beta : Number
+        A float or a fraction.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> table = Powers(Fraction(1, 2)).upto(3)
+    >>> table.power[3], table.total[3], table.twice[3]
+    (Fraction(1, 8), Fraction(7, 4), Fraction(5, 2))
+    """
+
+    __slots__ = ("beta", "exact", "power", "total", "twice")
+
+    def __init__(self, beta: Any) -> None:
+        self.beta = beta
+        self.exact = isinstance(beta, Fraction)
+        self.power: Any = [1.0]
+        self.total: Any = [0.0]
+        self.twice: Any = [0.0]
+        if self.exact:
+            rate = 1 - beta
+            power = self.power = Terms(lambda n: beta**n)
+            total = Terms(lambda n: (1 - power[n]) / rate if rate else Fraction(n))
+            self.total = total
+            self.twice = Terms(
+                lambda n: (n - total[n]) / rate if rate else Fraction(n * (n - 1), 2)
+            )
+
+    def __reduce__(self) -> tuple[type[Powers], tuple[Any]]:
+        """Copy and pickle the base alone: what was computed of it is computed again."""
+        return Powers, (self.beta,)
+
+    def upto(self, n: int) -> Powers:
+        """Let all be known up to index `n` at least, and return them."""
+        if not self.exact:
+            power, total, twice = self.power, self.total, self.twice
+            while len(power) <= n:
+                twice.append(twice[-1] + total[-1])
+                total.append(total[-1] + power[-1])
+                power.append(power[-1] * self.beta)
+        return self
+
+    def reaching(self, sum_: Any, low: int, high: int) -> int | None:
+        """Return the smallest `n` in low..high with ``total[n] >= sum_``, or None."""
+        beta = self.beta
+        if not self.exact:
+            n = bisect_left(self.upto(high).total, sum_, low, high + 1)
+            return n if n <= high else None
+        if beta == 1:
+            return first_from(lambda n: bool(n >= sum_), low, high)
+        rest = 1 - sum_ * (1 - beta)
+        if rest < 0 or (rest == 0 and beta > 0):  # no number of nodes would do
+            return None
+        return first_from(lambda n: at_most(beta, n, rest), low, high)
+
+
+def at_most(beta: Fraction, n: int, bound: Fraction) -> bool:
+    """Tell whether ``beta^n <= bound``, for beta in 0..1, by as few digits of it as it takes.
+
+    Examples
+    --------
+    >>> [at_most(Fraction(1, 2), n, Fraction(1, 1024)) for n in (9, 10)]
+    [False, True]
+    >>> at_most(Fraction(10**6, 10**6 + 1), 10**9, Fraction(1, 10**434))
+    True
+    """
+    up, down = beta.numerator, beta.denominator
+    bits = _BITS
+    while bits < n * down.bit_length():
+        least = most = 1 << bits
+        floor, ceiling = (up << bits) // down, -((-up << bits) // down)
+        for digit in f"{n:b}":
+            least, most = least * least >> bits, -(-most * most >> bits)
+            if digit == "1":
+                least, most = least * floor >> bits, -(-most * ceiling >> bits)
+        limit = bound.numerator << bits
+        if most * bound.denominator <= limit:
+            return True
+        if least * bound.denominator > limit:
+            return False
+        bits *= 4
+    return bool(beta**n <= bound)
+
+
+def first_from(holds: Callable[[int], bool], low: int, high: int) -> int | None:
+    """Return the smallest `n` in low..high for which `holds`, which once true must stay true.
+
+    The search starts at `low` and doubles its steps, for what it costs to ask grows with `n`.
+
+    Examples
+    --------
+    >>> first_from(lambda n: n * n >= 10, 2, 8), first_from(lambda n: False, 2, 8)
+    (4, None)
+    """
+    if high < low:
+        return None
+    at, step = low, 1
+    while not holds(at):
+        if at == high:
+            return None
+        low, at, step = at + 1, min(at + step, high), 2 * step
+    while low < at:
+        middle = (low + at) // 2
+        if holds(middle):
+            at = middle
+        else:
+            low = middle + 1
+    return low
+
+
+class Durations:
+    """Execution times of a partitioning rule on identical nodes, faster than the rule itself.
+
+    Parameters
+    ----------
+    rule : PartitionRule
+    most : int
+        Nodes of the cluster.
+    """
+
+    __slots__ = ("_optimal", "_powers", "_rule", "most")
+
+    def __init__(self, rule: PartitionRule, most: int) -> None:
+        self._rule = rule
+        self._optimal = isinstance(rule, OptimalPartition)
+        self._powers = Powers(rule.chi / (rule.tau + rule.chi))
+        self.most = most
+
+    def of(self, load: Any) -> Callable[[int], Any]:
+        """Return the execution time of a load as a function of the number of nodes."""
+        rule = self._rule
+        overhead = rule.theta_cm + rule.theta_cp
+        if not self._optimal:
+            fixed, work, setup = load * rule.tau + rule.theta_cp, load * rule.chi, rule.theta_cm
+            return lambda n: n * setup + fixed + work / n
+        work, setup = load * (rule.tau + rule.chi), rule.theta_cm
+        table = self._powers.upto(self.most)
+        total, twice = table.total, table.twice
+        if setup == 0:
+            return lambda n: work / total[n] + overhead
+        return lambda n: (work + setup * twice[n]) / total[n] + overhead
+
+    def n_star(self, load: Any) -> int:
+        """Return how many nodes help, `most` at the most."""
+        rule, most = self._rule, self.most
+        setup = rule.theta_cm
+        if not self._optimal or rule.chi == 0:
+            return rule.n_star(load, most) or most
+        if setup == 0:
+            return most
+        work = load * (rule.tau + rule.chi)
+        table = self._powers.upto(most)
+        power, total, twice = table.power, table.total, table.twice
+
+        def starved(n: int) -> bool:
+            """Whether the last of n + 1 nodes would get nothing."""
+            first = (work + setup * twice[n + 1]) / total[n + 1]
+            return bool(power[n] * first <= setup * total[n])
+
+        if table.exact:
+            return first_from(starved, 1, most - 1) or most
+        return smallest(starved, most - 1) or most
+
+    def least(self, load: Any, slack: Any, low: int, high: int) -> int | None:
+        """Return the fewest nodes in low..high that do a load within `slack`.
+
+        The execution time must fall up to `high`.
+        """
+        rule = self._rule
+        if self._optimal and rule.theta_cm == 0:
+            room = slack - rule.theta_cp
+            if room <= 0:
+                return None
+            return self._powers.reaching(load * (rule.tau + rule.chi) / room, low, high)
+        time = self.of(load)
+        if self._powers.exact:
+            return first_from(lambda n: bool(time(n) <= slack), low, high)
+        if high < low or time(high) > slack:
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            if time(middle) <= slack:
+                high = middle
+            else:
+                low = middle + 1
+        return low

@@ -1,0 +1,56 @@
+"""From placements to chunks: which node gets what of a task, and when."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dlopt.heuristics.admission.dispatching_rules import Placer, Planned
+from dlopt.problems.admission import Chunk
+
+
+def chunks(
+    placer: Placer, costs: tuple[Any, ...], ready: Sequence[Any], plan: Iterable[Planned]
+) -> tuple[Chunk, ...]:
+    """Return the chunks of placements, in the order of transmission.
+
+    Parameters
+    ----------
+    placer : Placer
+        What made the placements.
+    costs : tuple of Number
+        ``(tau, chi, theta_cm, theta_cp)``.
+    ready : sequence of Number, shape (nodes,)
+        When each node is ready before the first placement.
+    plan : iterable of Planned
+        In the order in which they were placed.
+    """
+    tau, chi, theta_cm, theta_cp = costs
+    free = [(instant, node) for node, instant in enumerate(ready)]
+    heapq.heapify(free)
+    made = []
+    for task, placement in plan:
+        taken = [heapq.heappop(free) for _ in range(placement.nodes)]
+        starts = [max(instant, placement.floor) for instant, _ in taken]
+        sent = placement.start
+        shares = placer.loads(task.load, starts, placement)
+        for (_, node), start, share in zip(taken, starts, shares, strict=True):
+            start = max(start, sent)
+            sent = start + theta_cm + share * tau
+            end = sent + theta_cp + share * chi
+            made.append(Chunk(task.id, node, share, start, sent, sent, end))
+        for _, node in taken:
+            heapq.heappush(free, (placement.end, node))
+    return tuple(made)
+
+
+def free_after(ready: Sequence[Any], plan: Iterable[Planned]) -> list[Any]:
+    """Return when each node is free again after placements, as `chunks` gives them nodes."""
+    free = [(instant, node) for node, instant in enumerate(ready)]
+    heapq.heapify(free)
+    for _, placement in plan:
+        taken = [heapq.heappop(free)[1] for _ in range(placement.nodes)]
+        for node in taken:
+            heapq.heappush(free, (placement.end, node))
+    return [instant for instant, _ in sorted(free, key=lambda pair: pair[1])]

@@ -1,0 +1,229 @@
+"""EDF-IIT-2 in a stream: nodes are sent to as they become ready, and end together.
+
+A task's ready times form few groups ``(t, c)``: `c` nodes ready at `t`. Only the first node of a
+group can wait for its ready time; the others follow it on the channel. With ``e = xi - theta_cm -
+theta_cp``, the time ``X`` in which the first node of a group receives and computes its share is
+
+    X = min(e - t, beta X_last - theta_cm)
+
+and the rest of the group follows in closed form, so that a task costs as many operations as it
+meets groups, whatever the number of nodes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any
+
+from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.beta_powers import Powers, first_from
+from dlopt.heuristics.admission.ready_times import Miss, Nodes, Placement
+from dlopt.heuristics.iit import edf_iit_2
+from dlopt.heuristics.iit.edf_iit_2 import Costs
+from dlopt.heuristics.iit.partitioning_rules import smallest
+from dlopt.problems.cluster import Cluster
+
+_MOST_STEPS = 100
+"""Newton's method ends in far fewer steps; rounding could make it go round in circles."""
+
+
+class Inserted:
+    """Places tasks so that they end at one instant, each node starting when it can.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    costs : tuple of Number
+        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+    nodes : int
+    """
+
+    def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
+        self.costs = Costs(*costs)
+        self.cluster = Cluster(nodes, *costs)
+        self._all = algorithm.assignment == "an"
+        self._unit = self.costs.tau + self.costs.chi
+        self._overhead = self.costs.theta_cm + self.costs.theta_cp
+        self._powers = Powers(self.costs.beta)
+
+    def place(self, nodes: Nodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
+        """Return where a task goes that is not sent before `floor`; the nodes are clipped to it."""
+        nodes.clip(floor)
+        if self._all:
+            return self._soonest(nodes, floor, load, deadline)
+        work = load * self._unit
+        groups, base, slope, last, left = self._fewest(nodes, work, deadline - self._overhead)
+        if left > 0:
+            return Miss(left / self._unit, "load")
+        end, last = self._completion(groups, work, base, slope, last)
+        sent = end - self.costs.theta_cp - self.costs.chi * last / self._unit
+        count = sum(count for _, count, _ in groups)
+        return Placement(count, floor, nodes.times[0], sent, end)
+
+    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
+        """Yield the deadlines from `low` on at which `place` changes its answer, ascending.
+
+        These are the least completions on fewer and fewer nodes, the first of them `low` if some
+        nodes end by then.
+        """
+        nodes.clip(floor)
+        ready = nodes.ready()
+        end = max(low, edf_iit_2.minimum_completion(self.cluster, ready, load)[0])
+        yield end
+        if self._all:
+            return
+        groups, *_ = self._fewest(nodes, load * self._unit, end - self._overhead)
+        for n in range(sum(count for _, count, _ in groups) - 1, 0, -1):
+            yield edf_iit_2.minimum_completion(self.cluster, ready, load, n)[0]
+
+    def _fewest(
+        self, nodes: Nodes, work: Any, until: Any
+    ) -> tuple[list[tuple[Any, int, bool]], Any, Any, tuple[Any, Any], Any]:
+        """Return the fewest nodes that do the work by `until`, as groups that lead or follow.
+
+        Also returned are, as linear functions of the completion, what they do and what the last
+        of them does (constant, slope); and the work that is left if all nodes are too few.
+        """
+        beta, setup, powers = self.costs.beta, self.costs.theta_cm, self._powers
+        groups: list[tuple[Any, int, bool]] = []
+        done: Any = work * 0
+        base: Any = done
+        slope: Any = done
+        last_base: Any = done
+        last_slope: Any = done
+        last: Any = None
+        for instant, count in zip(nodes.times, nodes.counts, strict=True):
+            free = until - instant
+            first, leads = free, True
+            if last is not None:
+                follows = beta * last - setup
+                if follows < free:
+                    first, leads = follows, False
+            if first <= 0:
+                break
+            table = powers.upto(count)
+            power, total, twice = table.power, table.total, table.twice
+            if table.exact:
+                count, enough = self._exactly(first, work - done, count)
+            else:
+                if setup and first * power[count - 1] <= setup * total[count - 1]:
+                    count = self._positive(first, count)
+                enough = done + (first * total[count] - setup * twice[count]) >= work
+                if enough and count > 1:
+                    count = self._enough(first, work - done, count)
+            does = first * total[count] - setup * twice[count]
+            groups.append((instant, count, leads))
+            if leads:
+                first_base, first_slope = -instant, 1
+            else:
+                first_base, first_slope = beta * last_base - setup, beta * last_slope
+            base += first_base * total[count] - setup * twice[count]
+            slope += first_slope * total[count]
+            last_base = first_base * power[count - 1] - setup * total[count - 1]
+            last_slope = first_slope * power[count - 1]
+            last = first * power[count - 1] - setup * total[count - 1]
+            done += does
+            if enough:
+                return groups, base, slope, (last_base, last_slope), done - done
+        return groups, base, slope, (last_base, last_slope), work - done
+
+    def _exactly(self, first: Any, work: Any, count: int) -> tuple[int, bool]:
+        """Return how many nodes of a group do something, at the most the work, and if they do it.
+
+        Few nodes are tried first, for what many do has many digits.
+        """
+        setup, powers = self.costs.theta_cm, self._powers
+        if not setup:
+            found = powers.reaching(work / first, 1, count)
+            return found or count, found is not None
+        power, total, twice = powers.power, powers.total, powers.twice
+
+        def last(n: int) -> bool:
+            """Whether one more node gets nothing, or `n` do the work."""
+            starved = first * power[n] <= setup * total[n]
+            return bool(starved or first * total[n] - setup * twice[n] >= work)
+
+        n = first_from(last, 1, count) or count
+        return n, bool(first * total[n] - setup * twice[n] >= work)
+
+    def _positive(self, first: Any, count: int) -> int:
+        """Return how many nodes of a group get something, given what the first one does."""
+        setup, power, total = self.costs.theta_cm, self._powers.power, self._powers.total
+        starved = smallest(lambda n: bool(first * power[n] <= setup * total[n]), count - 1)
+        return count if starved is None else starved
+
+    def _enough(self, first: Any, work: Any, count: int) -> int:
+        """Return how many nodes of a group, `count` at the most, do the work."""
+        setup, total, twice = self.costs.theta_cm, self._powers.total, self._powers.twice
+        if not setup:
+            return min(max(bisect_left(total, work / first, 1, count + 1), 1), count)
+        return smallest(lambda n: bool(first * total[n] - setup * twice[n] >= work), count) or count
+
+    def _completion(
+        self,
+        groups: list[tuple[Any, int, bool]],
+        work: Any,
+        base: Any,
+        slope: Any,
+        last: tuple[Any, Any],
+    ) -> tuple[Any, Any]:
+        """Return the least completion on given groups, and what the last node does.
+
+        Newton's method: what the groups do is concave in the completion, hence after the first
+        step, from the deadline, it comes from the left and ends when the leaders stay the same.
+        """
+        beta, setup = self.costs.beta, self.costs.theta_cm
+        power, total, twice = self._powers.power, self._powers.total, self._powers.twice
+        until = (work - base) / slope
+        for _ in range(_MOST_STEPS):
+            changed = False
+            base = slope = work * 0
+            last_base, last_slope = last
+            for index, (instant, count, led) in enumerate(groups):
+                first_base, first_slope, leads = -instant, 1, True
+                if index:
+                    base_after, slope_after = beta * last_base - setup, beta * last_slope
+                    if base_after + slope_after * until < until - instant:
+                        first_base, first_slope, leads = base_after, slope_after, False
+                if leads is not led:
+                    groups[index] = (instant, count, leads)
+                    changed = True
+                base += first_base * total[count] - setup * twice[count]
+                slope += first_slope * total[count]
+                last_base = first_base * power[count - 1] - setup * total[count - 1]
+                last_slope = first_slope * power[count - 1]
+            last = (last_base, last_slope)
+            if not changed:
+                break
+            until = (work - base) / slope
+        return until + self._overhead, last[0] + last[1] * until
+
+    def _soonest(self, nodes: Nodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
+        """Return the placement that ends first, on as many nodes as help."""
+        ready = nodes.ready()
+        end, loads = edf_iit_2.minimum_completion(self.cluster, ready, load)
+        if end > deadline:
+            return Miss(end - deadline, "time")
+        sent = end - self.costs.theta_cp - self.costs.chi * loads[-1]
+        return Placement(len(loads), floor, ready[0], sent, end)
+
+    def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
+        """Return what each node gets, in the order of transmission."""
+        until = placement.end - self._overhead
+        shares: list[Any] = []
+        for instant in ready:
+            free = until - instant
+            follows = self.costs.beta * shares[-1] - self.costs.theta_cm if shares else free
+            shares.append(min(free, follows))
+        if isinstance(load, float):  # small beside the instants, it is lost in their rounding
+            return _scaled(shares, load)
+        return [share / self._unit for share in shares]
+
+
+def _scaled(shares: list[float], load: float) -> list[float]:
+    """Return loads in proportion to `shares`, of which none counts as negative."""
+    total = sum(max(share, 0.0) for share in shares)
+    if not total > 0:
+        return [load, *[0.0] * (len(shares) - 1)]
+    return [max(share, 0.0) * (load / total) for share in shares]

@@ -1,0 +1,234 @@
+"""Admission test and dispatcher together: what `dlopt.Admission` and the simulator run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from dlopt.errors import MissingExtraError
+from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, Span, State, Waiting
+from dlopt.heuristics.admission.fast.algorithm_names import Fast
+from dlopt.heuristics.admission.fast.deadline_tree import Tree
+from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Sent, chunks, free_after
+from dlopt.heuristics.admission.fast.literal import AsPrinted
+from dlopt.heuristics.admission.fast.schedulability_tests import (
+    Controller,
+    Logarithmic,
+    Plain,
+    Replay,
+    Store,
+)
+from dlopt.heuristics.admission.fast.supply_bound import Outlook
+from dlopt.heuristics.admission.opr_epr import Together
+from dlopt.problems.admission import Chunk
+
+_MWF = Algorithm.parse("mwf-opr-mn")
+
+
+class FastCore:
+    """Tasks that wait to be sent, and those that were sent.
+
+    Parameters
+    ----------
+    algorithm : Fast
+    costs : tuple of Number
+        ``(tau, chi, theta_cm, theta_cp)``, all in one field; the set-up costs must be 0.
+    ready : sequence of Number, shape (nodes,)
+        When each node becomes free.
+    channel : Number
+        When the head becomes free.
+    now : Number
+    plain : bool, default False
+        Look at every task that waits.
+    compiled : bool, default False
+        Let compiled code look at those that wait; for floats. Decisions are the same.
+    controller : Controller, optional
+        What admits tasks, with those that wait already; by default what the algorithm says.
+
+    Raises
+    ------
+    MissingExtraError
+        If there is no compiler to ask.
+    """
+
+    def __init__(
+        self,
+        algorithm: Fast,
+        costs: tuple[Any, ...],
+        ready: Sequence[Any],
+        channel: Any,
+        now: Any,
+        *,
+        plain: bool = False,
+        compiled: bool = False,
+        controller: Controller | None = None,
+    ) -> None:
+        self.algorithm, self.ready = algorithm, tuple(ready)
+        self._placer = Together(_MWF, costs, len(ready)) if algorithm.order == "mwf" else None
+        if controller is None:
+            controller = _controller(algorithm, costs, len(ready), plain, compiled)
+        self.controller = controller
+        self.cluster = Dispatcher(costs, ready, channel, now, self.controller)
+        self._batch = now
+        self._beyond = False
+
+    def __len__(self) -> int:
+        return len(self.controller)
+
+    @property
+    def tasks(self) -> list[Waiting]:
+        """The tasks of which something waits, in their order."""
+        self._roll_back()
+        return [entry.task for entry in self.controller]
+
+    def offer(self, new: Waiting) -> Refused | None:
+        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        now = new.arrival
+        self._run_to_arrival(now)
+        refused = self.controller.offer(self._keyed(new), self.cluster)
+        if refused is None:
+            self._batch = now
+            self._commit()
+        return refused
+
+    def decider(self, now: Any) -> FastCore:
+        """Return the queue itself, which is what decides."""
+        return self
+
+    def refusal(self, new: Waiting) -> Refused | None:
+        """Return which task would miss if one that arrives now were accepted; nothing changes."""
+        self._run_to_arrival(new.arrival)
+        return self.controller.refusal(self._keyed(new), self.cluster)
+
+    def deadlines(self, new: Waiting) -> Iterator[Any]:
+        """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
+        self._run_to_arrival(new.arrival)
+        for key, low, high in self._places(new):
+            yield from self.controller.deadlines(
+                new._replace(key=key), self.cluster, max(low, new.arrival), high
+            )
+
+    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
+        """Take in tasks that were promised before, into an empty queue."""
+        for task in sorted(map(self._keyed, tasks)):
+            refused = self.controller.offer(task._replace(arrival=now), self.cluster)
+            if refused is not None:
+                return refused
+        return None
+
+    def advance(self, now: Any) -> None:
+        """Send what was to be sent before an instant."""
+        self._run(now)
+        self._commit()
+
+    def count(self, now: Any) -> int:
+        """Return how many tasks wait at an instant, if no other one is accepted."""
+        self._run(now)
+        return len(self.controller)
+
+    def served(self, before: Any = None) -> Iterator[Span]:
+        """Yield each accepted task, or what is sent of it before an instant."""
+        spans: dict[int, Span] = {}
+        for task, _, start, _, end in self._sent(before):
+            span = spans.get(task.key[1])
+            first, last = (start, end) if span is None else (span.start, max(span.end, end))
+            spans[task.key[1]] = Span(task, first, last)
+        yield from spans.values()
+
+    def lost(self) -> list[Lost]:
+        """Return what accepted tasks have left at their deadlines, and what is dropped."""
+        self._run(None)
+        lost = self.cluster.lost.copy()
+        self._roll_back()
+        return lost
+
+    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+        """Return the chunks of `served`, in the order of transmission."""
+        return tuple(chunks(self.ready, self._sent(before)))
+
+    def state(self, now: Any) -> State:
+        """Return what the cluster is at an instant, and what waits."""
+        ready = free_after(self.ready, self._sent(now))
+        self.count(now)
+        tasks = [entry.task._replace(load=entry.rest) for entry in self.controller]
+        return State(ready, self.cluster.head, tasks)
+
+    def _sent(self, before: Any) -> list[Sent]:
+        """Return what is sent if no other task is accepted: all of it, or until an instant."""
+        self._run(before)
+        sent = self.cluster.sent.copy()
+        self._roll_back()
+        return sent
+
+    def _keyed(self, new: Waiting) -> Waiting:
+        """Return a task with the key of the order."""
+        if self._placer is None:
+            return new
+        fewest = self._placer.fewest(new.load, new.deadline - new.arrival)
+        return self._ranked(new, len(self.ready) if fewest is None else fewest)
+
+    def _ranked(self, new: Waiting, fewest: int) -> Waiting:
+        """Return a task as MWF ranks it."""
+        assert self._placer is not None
+        return new._replace(key=(-self._placer.derivative(new.load, fewest), new.key[1]))
+
+    def _places(self, new: Waiting) -> Iterator[tuple[Any, Any, Any | None]]:
+        """Yield the keys that a new task may have, with the deadlines from and before which."""
+        now, number = new.arrival, new.key[1]
+        if self._placer is None:
+            dates = [entry.task.deadline for entry in self.controller]
+            for low, high in pairwise((now, *dates, None)):
+                yield (low, number), low, high
+            return
+        time = self._placer.work(new.load).time
+        for n in range(len(self.ready), 0, -1):
+            key = self._ranked(new, n).key
+            yield key, now + time(n), now + time(n - 1) if n > 1 else None
+
+    def _run_to_arrival(self, now: Any) -> None:
+        """Send what is to be sent before a task that arrives now is decided on."""
+        events = self.algorithm.events
+        first = events == "dispatch-first" and now > self._batch
+        self._run(now, inclusive=first or events == "one-by-one")
+
+    def _run(self, until: Any, *, inclusive: bool = False) -> None:
+        """Send what is to be sent until an instant, and not what was only sent on trial."""
+        clock = self.cluster.clock
+        if until is not None and (until < clock or (until == clock and self._beyond)):
+            self._roll_back()
+        self.cluster.run(until, inclusive=inclusive)
+        self._beyond = inclusive
+
+    def _commit(self) -> None:
+        self.cluster.commit()
+        self._beyond = False
+
+    def _roll_back(self) -> None:
+        self.cluster.roll_back()
+        self._beyond = False
+
+
+def _controller(
+    algorithm: Fast, costs: tuple[Any, ...], nodes: int, plain: bool, compiled: bool
+) -> Controller:
+    test, outlook = algorithm.test, Outlook(costs[0], costs[1], nodes)
+    if test == "replay":
+        return Replay()
+    if test == "r1" or test == "r2":
+        clipped = test == "r2"
+        if plain:
+            return Plain(outlook, clipped)
+        return Logarithmic(outlook, clipped, _blocks() if compiled else Tree())
+    if test == "r0":
+        return AsPrinted("chunk", algorithm.reset, True, outlook)
+    return AsPrinted(test, algorithm.reset, False, outlook)
+
+
+def _blocks() -> Store:
+    try:
+        from dlopt.heuristics.admission.fast.deadline_blocks_numba import Blocks
+    except ImportError as error:
+        raise MissingExtraError("numba", "fast") from error
+    return Blocks()

@@ -1,0 +1,158 @@
+"""MCDF: order anew at each instant, and let small tasks overtake large ones.
+
+The order at an instant is that of the derivatives of the cost at the fewest nodes that would do
+then. A task needs more nodes only once an instant lies beyond ``deadline - E(load, n)``; so its
+place is looked at again only then. Those that start must fit on the nodes that are free, hence
+tasks stand in one heap for each number of nodes that they need.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from typing import Any, TypeAlias
+
+from dlopt.heuristics.admission.dispatching_rules import Planned, Refused, Waiting, too_late
+from dlopt.heuristics.admission.opr_epr import Together
+from dlopt.heuristics.admission.ready_times import Nodes
+
+Looked: TypeAlias = Callable[[Waiting, Any, int | None], None]
+"""What is told of a look at a task: the task, the instant, how many nodes it needs then."""
+
+_EARLY = 1e-9
+"""In floats a task is looked at again this much of its deadline before its instant is over: far
+more than rounding can move it, and to look too early changes nothing."""
+
+
+def overtaking(
+    placer: Together,
+    nodes: Nodes,
+    tasks: Sequence[Waiting],
+    now: Any,
+    channel: bool,
+    looked: Looked | None = None,
+) -> list[Planned] | Refused:
+    """Plan as MCDF does: at each instant order anew, and start what finds nodes; `nodes` changes.
+
+    As printed (`channel` false), several tasks may start at one instant; else the next one waits
+    for the channel, and the order is made anew then. `looked` is told of every look at a task.
+
+    Notes
+    -----
+    Complexity: O(n log n + n m) for `n` tasks that need `m` different numbers of nodes, and
+    O(log n) for each time that a task comes to need more nodes.
+
+    Source: Lin et al. 2005, section 5.
+    """
+    ranking = Ranking(placer, tasks, looked)
+    plan: list[Planned] = []
+    instant = now
+    while len(plan) < len(tasks):
+        floor = max(now, nodes.channel) if channel else now
+        instant = max(instant, floor, nodes.times[0])
+        refused = ranking.advance(instant)
+        if refused is not None:
+            return refused
+        nodes.clip(instant)
+        available = nodes.counts[0]
+        started = False
+        while not (started and channel) and (found := ranking.pop(available)) is not None:
+            task, fewest = found
+            placement = placer.placed(fewest, instant, task.load)
+            nodes.hold(placement)
+            plan.append(Planned(task, placement))
+            available -= fewest
+            started = True
+        if not (started and channel):
+            later = bisect_right(nodes.times, instant)
+            if later < len(nodes.times):  # in floats, a task may end as it starts
+                instant = nodes.times[later]
+    return plan
+
+
+class Ranking:
+    """Tasks by the derivative of their cost, kept in order while time passes.
+
+    Parameters
+    ----------
+    placer : Together
+    tasks : sequence of Waiting
+    looked : callable, optional
+        Called with a task, the instant, and how many nodes it needs then.
+    """
+
+    def __init__(
+        self, placer: Together, tasks: Sequence[Waiting], looked: Looked | None = None
+    ) -> None:
+        self._placer = placer
+        self._looked = looked
+        self._tasks = tasks
+        self._fewest = [0] * len(tasks)
+        """Nodes that each task needs, 0 before it was looked at and after it was taken out."""
+        self._again: list[tuple[Any, int]] = []
+        """A heap of instants up to which tasks need no more nodes than now."""
+        self._new = True
+        self._heaps: dict[int, list[tuple[Any, int, int]]] = {}
+        """Tasks by the nodes they need: (-derivative, number, place in `tasks`)."""
+        self._sizes: list[int] = []
+
+    def advance(self, instant: Any) -> Refused | None:
+        """Bring the order to an instant; return the first task for which it is too late then."""
+        again = self._again
+        if self._new:
+            self._new, places = False, list(range(len(self._tasks)))
+        else:
+            places = []
+            while again and again[0][0] < instant:
+                place = heappop(again)[1]
+                if self._fewest[place]:
+                    places.append(place)
+            places.sort()
+        for place in places:
+            task = self._tasks[place]
+            n = self._placer.fewest(task.load, task.deadline - instant)
+            if self._looked is not None:
+                self._looked(task, instant, n)
+            if n is None:
+                return Refused(task, too_late(self._placer, task, instant))
+            until = task.deadline - self._placer.work(task.load).time(n)
+            if isinstance(until, float):
+                until -= _EARLY * task.deadline
+            heappush(again, (until, place))
+            if n != self._fewest[place]:
+                self._fewest[place] = n
+                self._push(n, (-self._placer.derivative(task.load, n), task.key[1], place))
+        return None
+
+    def pop(self, available: int) -> tuple[Waiting, int] | None:
+        """Take out the first task that needs no more nodes than are available, and their number."""
+        best, size = None, 0
+        for n in self._sizes[: bisect_right(self._sizes, available)]:
+            top = self._top(n)
+            if top is not None and (best is None or top < best):
+                best, size = top, n
+        if best is None:
+            return None
+        heappop(self._heaps[size])
+        self._fewest[best[2]] = 0
+        return self._tasks[best[2]], size
+
+    def _push(self, n: int, entry: tuple[Any, int, int]) -> None:
+        heap = self._heaps.get(n)
+        if heap is None:
+            self._heaps[n] = [entry]
+            insort(self._sizes, n)
+        else:
+            heappush(heap, entry)
+
+    def _top(self, n: int) -> tuple[Any, int, int] | None:
+        """Return the first of those that need `n` nodes, without those that need more by now."""
+        heap = self._heaps[n]
+        while heap and self._fewest[heap[0][2]] != n:
+            heappop(heap)
+        if heap:
+            return heap[0]
+        del self._heaps[n]
+        self._sizes.remove(n)
+        return None

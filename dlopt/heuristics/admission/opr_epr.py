@@ -1,0 +1,137 @@
+"""OPR and EPR in a stream: all nodes of a task wait for the last of them, and end together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.beta_powers import Durations
+from dlopt.heuristics.admission.ready_times import Miss, Nodes, Placement, changes
+
+_KEPT = 100_000
+"""So many loads are remembered at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What no instant changes about a load on a cluster.
+
+    Parameters
+    ----------
+    most : int
+        How many nodes help.
+    time : callable
+        The execution time as a function of the number of nodes.
+    derivatives : dict of int to Number
+        By how much one node more raises the cost, for the numbers of nodes asked for so far.
+    """
+
+    most: int
+    time: Callable[[int], Any]
+    derivatives: dict[int, Any] = field(default_factory=dict)
+
+
+class Together:
+    """Places tasks by a partitioning rule for nodes that are all ready at once.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    costs : tuple of Number
+        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+    nodes : int
+
+    Notes
+    -----
+    A task takes the nodes that are ready first and starts when the last of them is. With the
+    minimum number of nodes, it takes the fewest that end by its deadline then; this is the
+    earliest instant at which as many nodes are ready as it needs, as figure 4.1 of Mamat 2011
+    has it. All of its nodes are free again at its end, ``start + E(load, n)``.
+    """
+
+    def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
+        self.rule = algorithm.rule(costs)
+        self.durations = Durations(self.rule, nodes)
+        self._all = algorithm.assignment == "an"
+        self._control = algorithm.control
+        self._exact = isinstance(self.rule.tau, Fraction)
+        self._known: dict[Any, Work] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without what is known of loads, which is found again."""
+        return {**vars(self), "_known": {}}
+
+    def work(self, load: Any) -> Work:
+        """Return what is known of a load; it is kept, for queues ask again and again."""
+        found = self._known.get(load)
+        if found is None:
+            if len(self._known) > _KEPT:
+                self._known.clear()
+            found = Work(self.durations.n_star(load), self.durations.of(load))
+            self._known[load] = found
+        return found
+
+    def place(self, nodes: Nodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
+        """Return where a task goes that is not sent before `floor`; the nodes are clipped to it."""
+        nodes.clip(floor)
+        work = self.work(load)
+        if self._all:
+            start = nodes.nth(work.most)
+            end = start + work.time(work.most)
+            if self._control and end > deadline:
+                return Miss(end - deadline, "time")
+            return self.placed(work.most, start, load)
+        return self._fewest(nodes, load, deadline, work)
+
+    def _fewest(self, nodes: Nodes, load: Any, deadline: Any, work: Work) -> Placement | Miss:
+        most, time = work.most, work.time
+        seen, late = 0, None
+        for start, count in zip(nodes.times, nodes.counts, strict=True):
+            low, seen = seen + 1, min(seen + count, most)
+            slack = deadline - start
+            n = self.durations.least(load, slack, low, seen) if self._exact else None
+            if n is not None:  # few nodes will do, and exact times of many have many digits
+                return self.placed(n, start, load)
+            over = time(seen) - slack
+            if over <= 0:
+                n = self.durations.least(load, slack, low, seen) or seen
+                return self.placed(n, start, load)
+            late = over if late is None else min(late, over)
+        return Miss(late, "time")
+
+    def placed(self, n: int, start: Any, load: Any) -> Placement:
+        """Return the placement of a load that starts on `n` nodes at an instant."""
+        sent = start + n * self.rule.theta_cm + load * self.rule.tau
+        return Placement(n, start, start, sent, start + self.work(load).time(n))
+
+    def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
+        """Return what each node gets, in the order of transmission."""
+        return self.rule.loads(load, placement.nodes)
+
+    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
+        """Yield the deadlines from `low` on at which `place` changes its answer, ascending."""
+        nodes.clip(floor)
+        most, time = self.work(load).most, self.work(load).time
+        if self._all:
+            yield max(low, nodes.nth(most) + time(most))
+            return
+        ends, seen = [], 0
+        for start, count in zip(nodes.times, nodes.counts, strict=True):
+            first, seen = seen + 1, min(seen + count, most)
+            ends += [start + time(n) for n in range(first, seen + 1)]
+        yield from changes(ends, low)
+
+    def fewest(self, load: Any, slack: Any) -> int | None:
+        """Return the fewest nodes that do a load in time if all are ready, or None if too late."""
+        return self.durations.least(load, slack, 1, self.work(load).most)
+
+    def derivative(self, load: Any, n: int) -> Any:
+        """Return by how much one node more than `n` raises the cost."""
+        derivatives = self.work(load).derivatives
+        found = derivatives.get(n)
+        if found is None:
+            found = derivatives[n] = self.rule.cost_derivative(load, n)
+        return found

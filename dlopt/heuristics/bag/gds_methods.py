@@ -1,0 +1,114 @@
+"""GDS as registered methods, repaired and as printed.
+
+A task that fits nowhere is dropped; one without a deadline always fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from dlopt.heuristics.bag.gds import PRINTED, EndlessLoopError, Gds, Slip
+from dlopt.heuristics.bag.instance_arrays import Case
+from dlopt.heuristics.bag.results import PLAN_CLASS, answer
+from dlopt.problems.bag.data import Instance, Solution
+from dlopt.problems.bag.goals import default_objective
+from dlopt.result import NO_LIMITS, Limits, Result, Status
+
+
+def gds(
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Result[Solution]:
+    """Rank, schedule in slacks, shuffle, dispatch.
+
+    Every task is placed as late as its deadline and the slack allow, on the first machine that
+    has room; Shuffle, when a task does not fit, moves tasks to the front one by one, and loses
+    none; what still does not fit goes to the site nearest by links that takes it.
+
+    Returns
+    -------
+    Result
+        ``FEASIBLE``; tasks that fit nowhere are dropped. It may be worse than ``edf``, and than
+        ``gds-without-shuffle``.
+
+    Notes
+    -----
+    Complexity: O(n m log n) expected for each pass of n tasks over the m machines of a site, and
+    O(n log n) for a Shuffle of a machine with n tasks. (Printed: O(n^2 m), and O(n) for Shuffle,
+    which a search for the earliest slack cannot be.)
+    Source: Liu, Baskiyar and Li 2007, with Figs. 3, 4 and 6 repaired.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Machine, Task
+    >>> tasks = (Task("a", 2, absolute_deadline=3), Task("b", 2, absolute_deadline=4))
+    >>> gds(Instance(tasks, (Machine("m"),)), objective="accepted").value
+    2
+    """
+    return _sites(instance, objective, seed)
+
+
+def gds_without_shuffle(
+    instance: Instance,
+    *,
+    objective: str | None = None,
+    limits: Limits = NO_LIMITS,
+    hint: Solution | None = None,
+    seed: int = 0,
+) -> Result[Solution]:
+    """Rank, schedule in slacks, dispatch: what the paper calls GDS_1.
+
+    What is placed at home is placed there by :func:`gds` of the same seed, too.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Machine, Task
+    >>> tasks = (Task("a", 2, absolute_deadline=3), Task("b", 2, absolute_deadline=4))
+    >>> found = gds_without_shuffle(Instance(tasks, (Machine("m"),)), objective="accepted")
+    >>> found.value, found.reason
+    (1, 'dropped: 1 task, first b')
+    """
+    return _sites(instance, objective, seed, shuffles=False)
+
+
+def _sites(
+    instance: Instance,
+    objective: str | None,
+    seed: int,
+    *,
+    shuffles: bool = True,
+    slips: Iterable[Slip] = (),
+) -> Result[Solution]:
+    engine = Gds(Case(instance), seed=seed, shuffles=shuffles, slips=slips)
+    try:
+        plan = engine.run()
+    except EndlessLoopError as error:
+        goal = objective or default_objective(instance)
+        return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=str(error))
+    return answer(instance, plan, objective)
+
+
+def __getattr__(name: str) -> Callable[..., Result[Solution]]:
+    """Return GDS to the letter: ``gds_literal`` as printed, ``gds_literal_SLIP`` with one slip."""
+    known = {f"gds_literal_{slip.replace('-', '_')}": (slip,) for slip in Slip}
+    slips = {"gds_literal": PRINTED, **known}
+    if name not in slips:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def method(
+        instance: Instance,
+        *,
+        objective: str | None = None,
+        limits: Limits = NO_LIMITS,
+        hint: Solution | None = None,
+        seed: int = 0,
+    ) -> Result[Solution]:
+        return _sites(instance, objective, seed, slips=slips[name])
+
+    method.__name__ = method.__qualname__ = name
+    globals()[name] = method
+    return method

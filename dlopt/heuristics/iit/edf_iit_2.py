@@ -1,0 +1,346 @@
+"""EDF-IIT-2's test for one load: least completion and most load, in closed form.
+
+Identical nodes, sorted by ready time ``r_1 <= ... <= r_N``; every node gets at most one chunk.
+Serving a prefix of the nodes in this order is optimal. For a completion time `xi`, let
+``X_i / (tau + chi)`` be the most that node `i` can take:
+
+    X_1 = xi - r_1 - theta_cm - theta_cp
+    X_i = min(xi - r_i - theta_cm - theta_cp, beta X_{i-1} - theta_cm)
+
+Where the first term is the smaller one, node `i` *leads a block*: the channel waits for it. With
+the leaders known, every ``X_i`` is linear in `xi`, and so is their sum; for a fixed number of
+nodes the sum is concave in `xi`, hence Newton's method from the left takes finitely many steps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from operator import add
+from typing import Any
+
+from dlopt.arithmetic import Number, field
+from dlopt.heuristics.iit.partitioning_rules import geometric, smallest
+from dlopt.problems.cluster import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Costs of identical nodes, all in one field."""
+
+    tau: Any
+    chi: Any
+    theta_cm: Any
+    theta_cp: Any
+
+    @classmethod
+    def of(cls, cluster: Cluster, cast: Any) -> Costs:
+        """Return the costs of a cluster of identical nodes, cast into a field."""
+        costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
+        return cls(*(cast(cost) for cost in costs))
+
+    @property
+    def beta(self) -> Any:
+        """``chi / (tau + chi)``."""
+        return self.chi / (self.tau + self.chi)
+
+
+def most_load(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> list[Any]:
+    """Return the most load that each node can compute by a deadline, one chunk a node.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Of identical nodes.
+    ready : sequence of Number
+        Ready times, ascending.
+    deadline : Number
+        Absolute.
+
+    Returns
+    -------
+    list of Number
+        Loads of the nodes of the longest useful prefix, in the order of `ready`. Its sum is the
+        most load that any plan with one chunk a node completes by the deadline.
+
+    Notes
+    -----
+    Guarantee: optimal, with and without set-up costs. Complexity: O(n).
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> sum(most_load(Cluster(3, tau=1, chi=2), (0, 1, 4), Fraction(39, 8)))
+    Fraction(3, 1)
+    """
+    cast = field((*ready, deadline, *_costs(cluster)))
+    costs = Costs.of(cluster, cast)
+    unit, overhead = costs.tau + costs.chi, costs.theta_cm + costs.theta_cp
+    end, beta, theta = cast(deadline) - overhead, costs.beta, costs.theta_cm
+    loads: list[Any] = []
+    share: Any = None
+    for instant in ready:
+        free = end - instant
+        share = free if share is None else min(free, beta * share - theta)
+        if share <= 0:
+            break
+        loads.append(share / unit)
+    return loads
+
+
+def n_min(
+    cluster: Cluster, ready: Sequence[Number], load: Number, deadline: Number, spare: Number = 0
+) -> int | None:
+    """Return the fewest nodes that complete a load by a deadline; None if all are too few.
+
+    Parameters
+    ----------
+    cluster, ready, deadline
+        As in `most_load`.
+    load : Number
+    spare : Number, default 0
+        Load that may be missing, for rounding errors of floats.
+
+    Examples
+    --------
+    >>> n_min(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, deadline=6)
+    2
+    """
+    done: Any = 0
+    for count, share in enumerate(most_load(cluster, ready, deadline), start=1):
+        done += share
+        if done >= load - spare:
+            return count
+    return None
+
+
+def minimum_completion(
+    cluster: Cluster,
+    ready: Sequence[Number],
+    load: Number,
+    most: int | None = None,
+    stop: float | None = None,
+) -> tuple[Any, list[Any]]:
+    """Return the least completion time of a load, and the loads that attain it.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Of identical nodes.
+    ready : sequence of Number
+        Ready times, ascending.
+    load : Number
+    most : int, optional
+        Use this many nodes at the most.
+    stop : float, optional
+        Instant of the monotonic clock at which to give up: in exact numbers, digits grow with the
+        number of nodes.
+
+    Raises
+    ------
+    TimeoutError
+        At that instant.
+
+    Returns
+    -------
+    completion : Number
+        A fraction if all numbers are exact, else a float.
+    loads : list of Number
+        Positive loads of a prefix of the nodes.
+
+    Notes
+    -----
+    Guarantee: optimal among plans with one chunk a node, with and without set-up costs.
+    Complexity: O(n log n) for `n` nodes that get a load, in practice a few passes over them.
+    Source: Mamat 2011, section 6.4 (EDF-IIT-2), after Chuprat and Baruah's linear program.
+
+    Examples
+    --------
+    >>> minimum_completion(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3)[0]
+    Fraction(39, 8)
+    """
+    cast = field((*ready, load, *_costs(cluster)))
+    origin = cast(ready[0])
+    form = _Form(Costs.of(cluster, cast), [r - origin for r in ready[:most]], [cast(0)], stop)
+    work = cast(load) * (form.costs.tau + form.costs.chi)
+    least = form.least(work)
+    used = form.prefix(work, least)
+    completion, shares = form.completion(work, used, least)
+    return completion + origin, form.loads(shares, cast(load))
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The block structure over sorted ready times that start at 0, in one field."""
+
+    costs: Costs
+    ready: list[Any]
+    needed: list[Any]
+    """What ``X_{n-k}`` must be, at least, for ``X_n`` not to be negative, for k = 0, 1, ..."""
+    stop: float | None = None
+
+    def keep_time(self) -> None:
+        """Raise `TimeoutError` if the time is up."""
+        if self.stop is not None and time.monotonic() > self.stop:
+            raise TimeoutError
+
+    def least(self, work: Any) -> Any:
+        """Return a completion that is not too late: the channel is taken to be free at all times.
+
+        Then every node could work from its ready time on, ``X_n <= xi - r_n - overhead``.
+        """
+        sums = list(accumulate(self.ready))
+        size = len(sums)
+        enough = smallest(lambda n: n == size or n * self.ready[n] - sums[n - 1] >= work, size)
+        count = enough or size
+        return (work + sums[count - 1]) / count + self.costs.theta_cm + self.costs.theta_cp
+
+    def prefix(self, work: Any, least: Any) -> int:
+        """Return how many nodes get a positive load in the optimal plan.
+
+        Node `n` does iff the optimal completion lies beyond its threshold, the least `xi` with
+        ``X_n >= 0``; and it does iff the first `n - 1` nodes cannot do the work by then. Nodes
+        whose threshold lies before `least` do in any case; those whose threshold lies after the
+        completion of a plan on these nodes do not.
+        """
+        size = len(self.ready)
+        if self.costs.chi == 0:
+            return 1
+
+        def unsure(n: int) -> bool:
+            """Whether node n + 1 is not sure to be used."""
+            return n >= size or bool(self._threshold(n + 1) >= least)
+
+        def late(n: int) -> bool:
+            """Whether node n + 1 comes too late."""
+            return n >= size or bool(self._work_by(self._threshold(n + 1), n) >= work)
+
+        sure = _gallop(unsure, 1, size)
+        if sure == size:
+            return size
+        enough, _ = self.completion(work, sure, least)  # a plan, hence not too early
+
+        def useless(n: int) -> bool:
+            """Whether node n + 1 comes after that plan."""
+            return n >= size or bool(self._threshold(n + 1) >= enough)
+
+        return _bisect(late, sure, _gallop(useless, sure, size))
+
+    def completion(self, work: Any, used: int, least: Any) -> tuple[Any, list[Any]]:
+        """Return the `xi` at which the first `used` nodes have done the work, and their ``X_i``.
+
+        Newton's method from the left. As `xi` grows, nodes cease to lead blocks and never start
+        to, so that there are at most `used` steps.
+        """
+        xi = max(self._threshold(used), least)
+        while True:
+            shares, leaders = self._shares(xi, used)
+            better = self._root(work, leaders, used)
+            if not better > xi:  # the same leaders, or nothing but rounding left
+                return xi, shares
+            xi = better
+
+    def loads(self, shares: list[Any], load: Any) -> list[Any]:
+        """Return the loads of the ``X_i``; in floats they are scaled to sum to `load`."""
+        if shares[-1] <= 0:  # by rounding: the last node is at its threshold
+            shares = [share for share in shares if share > 0]
+        if isinstance(load, float):
+            total = sum(shares)
+            if not total > 0:  # the load is lost in rounding beside the set-up times
+                return [load]
+            factor = load / total
+            return [share * factor for share in shares]
+        unit = self.costs.tau + self.costs.chi
+        loads = []
+        for share in shares:
+            self.keep_time()
+            loads.append(share / unit)
+        return loads
+
+    def _shares(self, xi: Any, used: int) -> tuple[list[Any], list[int]]:
+        """Return the ``X_i`` at `xi`, and the nodes that lead a block; the first always does."""
+        beta, theta = self.costs.beta, self.costs.theta_cm
+        end = xi - theta - self.costs.theta_cp
+        share = end - self.ready[0]
+        shares, leaders = [share], [0]
+        for ready in self.ready[1:used]:
+            self.keep_time()
+            share = beta * share - theta
+            free = end - ready
+            if free < share:
+                share = free
+                leaders.append(len(shares))
+            shares.append(share)
+        return shares, leaders
+
+    def _work_by(self, xi: Any, used: int) -> Any:
+        """Return the sum of the positive ``X_i`` at `xi` over the first `used` nodes."""
+        beta, theta = self.costs.beta, self.costs.theta_cm
+        end = xi - theta - self.costs.theta_cp
+        total = share = end - self.ready[0]
+        for ready in self.ready[1:used]:
+            self.keep_time()
+            share = beta * share - theta
+            free = end - ready
+            if free < share:
+                share = free
+            if share <= 0:
+                break
+            total += share
+        return total
+
+    def _root(self, work: Any, leaders: list[int], used: int) -> Any:
+        """Return the `xi` at which blocks with these leaders do the work: the block formula.
+
+        A block of `m` nodes, whose leader is ready at `r`, does
+        ``(xi - r - overhead) G(m) - theta_cm sum_{j<m} G(j)`` with ``G(m) = sum_{j<m} beta^j``.
+        """
+        tau, chi, theta = self.costs.tau, self.costs.chi, self.costs.theta_cm
+        overhead = theta + self.costs.theta_cp
+        top, bottom = work, work * 0
+        for leader, following in pairwise((*leaders, used)):
+            self.keep_time()
+            if following == leader + 1:
+                top += self.ready[leader] + overhead
+                bottom += 1
+            else:
+                powers, sums = geometric(tau, chi, following - leader)
+                top += powers * (self.ready[leader] + overhead) + theta * sums
+                bottom += powers
+        return top / bottom
+
+    def _threshold(self, n: int) -> Any:
+        """Return the least `xi` with ``X_n >= 0``.
+
+        ``X_n >= v`` needs ``xi >= r_n + overhead + v`` and ``X_{n-1} >= (v + theta_cm) / beta``.
+        """
+        theta = self.costs.theta_cm
+        overhead = theta + self.costs.theta_cp
+        if theta == 0:
+            return self.ready[n - 1] + overhead
+        while len(self.needed) < n:
+            self.keep_time()
+            self.needed.append((self.needed[-1] + theta) / self.costs.beta)
+        return max(map(add, self.ready[:n], self.needed[n - 1 :: -1])) + overhead
+
+
+def _gallop(holds: Callable[[int], bool], low: int, size: int) -> int:
+    """Return the smallest `n` in low..size for which `holds`; it is taken to hold for `size`."""
+    high, step = low, 1
+    while high < size and not holds(high):
+        low, high, step = high + 1, min(high + step, size), 2 * step
+    return _bisect(holds, low, high)
+
+
+def _bisect(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the smallest `n` in low..high for which `holds`; it is taken to hold for `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+def _costs(cluster: Cluster) -> tuple[Number, ...]:
+    return cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp

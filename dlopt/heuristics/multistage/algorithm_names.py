@@ -1,0 +1,89 @@
+"""The names of the algorithms, and what stands behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dlopt.errors import NotApplicableError
+from dlopt.heuristics.multistage.literal_stream import FLAWS, Printed
+from dlopt.heuristics.multistage.queue import Queue
+from dlopt.problems.cluster import Cluster
+
+STEM = "multi-stage"
+NAMES = (STEM, f"{STEM}:literal", *(f"{STEM}:literal-{flaw}" for flaw in FLAWS))
+"""Every algorithm: the repaired one, the printed one, and those with one flaw each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """The repaired algorithm, or the printed one with all its flaws or one of them.
+
+    Parameters
+    ----------
+    slip : str, optional
+        ``literal``, or one of `dlopt.heuristics.multistage.literal_stream.FLAWS`; None is repaired.
+
+    Examples
+    --------
+    >>> parse("multi-stage:literal-F4")
+    Algorithm(slip='F4')
+    >>> parse("multi-stage").name
+    'multi-stage'
+    """
+
+    slip: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that `parse` reads."""
+        if self.slip is None:
+            return STEM
+        return f"{STEM}:literal" if self.slip == "literal" else f"{STEM}:literal-{self.slip}"
+
+
+def parse(name: str) -> Algorithm:
+    """Return the algorithm of a name, one of `NAMES`.
+
+    Raises
+    ------
+    NotApplicableError
+        If it is no such name.
+    """
+    if not isinstance(name, str):
+        raise NotApplicableError(f"an algorithm's name is needed, not a {type(name).__name__}")
+    if name not in NAMES:
+        raise NotApplicableError(f"unknown algorithm {name!r} (known: {', '.join(NAMES)})")
+    slip = name.removeprefix(STEM).removeprefix(":").removeprefix("literal-")
+    return Algorithm(slip or None)
+
+
+def misfit(cluster: Cluster) -> str | None:
+    """Return why the algorithms do not apply to a cluster, or None if they do."""
+    if not cluster.identical:
+        return "the nodes differ"
+    return "there are set-up costs" if cluster.has_setup_costs else None
+
+
+def core_of(
+    algorithm: Algorithm,
+    costs: tuple[Any, Any],
+    ready: Sequence[Any],
+    channel: Any,
+    now: Any,
+    *,
+    plain: bool = False,
+) -> Queue | Printed:
+    """Return the queue that decides as an algorithm does, on a cluster as it stands.
+
+    Raises
+    ------
+    NotApplicableError
+        If a plain twin is asked for and there is none.
+    """
+    if algorithm.slip is None:
+        return Queue(costs, ready, channel, now, plain=plain)
+    if plain:
+        raise NotApplicableError(f"{algorithm.name} has no plain twin")
+    return Printed(algorithm.slip, costs, ready, channel, now)

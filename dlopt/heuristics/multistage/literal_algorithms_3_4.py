@@ -1,0 +1,142 @@
+"""Algorithms 3 and 4 as they are printed, for one task, with the readings that they need.
+
+They exist to be reproduced and refuted. Where the text is silent:
+
+- reservations are looked at in the order of their starts, once (line 2 of Algorithm 3);
+- the stages of Algorithm 4 end with the reservations that start after ``t_0`` and not after the
+  deadline, those that line 11 of Algorithm 3 counts;
+- a chunk is sent when line 22 says that its node can start, however negative it is.
+
+Source: Mamat 2011, section 5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from dlopt.heuristics.multistage.busy_intervals import Piece, Window
+
+
+class Job(NamedTuple):
+    """A task to be planned at an instant."""
+
+    arrival: Any
+    now: Any
+    load: Any
+    deadline: Any
+    """Absolute."""
+
+
+class Estimate(NamedTuple):
+    """What Algorithm 3 finds: nodes in their order, when each is available, what each can do."""
+
+    order: tuple[int, ...]
+    available: dict[int, Any]
+    shares: tuple[Any, ...]
+    """In the order of the nodes."""
+
+    def fewest(self, load: Any) -> int | None:
+        """Return how many nodes it assigns to a load, or None if all are too few."""
+        done: Any = 0
+        for count, share in enumerate(self.shares, start=1):
+            done += share
+            if done >= load:
+                return count
+        return None
+
+
+class Part(NamedTuple):
+    """A chunk, and the stage that it belongs to."""
+
+    stage: int
+    piece: Piece
+
+
+def estimate(
+    costs: tuple[Any, Any], windows: Iterable[Window], ready: Sequence[Any], job: Job
+) -> Estimate:
+    """Return what Algorithm 3 thinks that the nodes can do by the deadline.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> job = Job(arrival=0, now=0, load=2, deadline=2)
+    >>> late = Window(4, 5, 5, (0,))
+    >>> estimate((Fraction(1), Fraction(1)), [late], [0], job).shares
+    (Fraction(2, 1),)
+    """
+    tau, unit, until = costs[0], sum(costs), job.deadline
+    windows = sorted(windows, key=_start)
+    available = dict(enumerate(ready))
+    for window in windows:
+        for node, instant in available.items():
+            if window.start <= instant < window.io_end:
+                available[node] = window.io_end
+    order = sorted(available, key=available.__getitem__)
+    first = max(job.arrival, available[order[0]])
+    on_channel: Any = 0
+    computing: dict[int, Any] = dict.fromkeys(order, 0)
+    for window in windows:
+        if window.start > first:
+            on_channel += (until if window.io_end > until else window.io_end) - window.start
+            for node in window.nodes:
+                computing[node] += window.end - window.io_end
+    shares, blocked = [], 0
+    for node in order:
+        time = until - max(available[node], job.arrival) - on_channel - computing[node] - blocked
+        shares.append(time / unit)
+        blocked += shares[-1] * tau
+    return Estimate(tuple(order), available, tuple(shares))
+
+
+def partition(
+    costs: tuple[Any, Any], windows: Iterable[Window], found: Estimate, count: int, job: Job
+) -> list[Part]:
+    """Return the chunks that Algorithm 4 gives to the first nodes; it may not place all."""
+    tau, unit = costs[0], sum(costs)
+    first = max(job.arrival, found.available[found.order[0]])
+    inside = [one for one in windows if first < one.start <= job.deadline]
+    stages = sorted(inside, key=_start)
+    if not stages or stages[-1].io_end < job.deadline:
+        stages.append(Window(job.deadline, job.deadline, job.deadline, ()))
+    starts = {node: found.available[node] for node in found.order[:count]}
+    left, parts = job.load, []
+    for stage, window in enumerate(stages):
+        order = sorted(starts, key=starts.__getitem__)
+        for position, node in enumerate(order):
+            start = starts[node]
+            if node in window.nodes:
+                amount = (window.start - start) / unit
+            else:
+                amount = fitting(costs, window.start - start, window.io_end - start)
+            if position + 1 < count:
+                after = order[position + 1]
+                starts[after] = max(start + amount * tau, starts[after])
+            starts[node] = window.end if node in window.nodes else window.io_end
+            amount = min(amount, left)
+            if amount != 0:
+                sent = start + amount * tau
+                piece = Piece(node, amount, start, sent, start + amount * unit)
+                parts.append(Part(stage, piece))
+            left -= amount
+            if left <= 0:
+                return parts
+    return parts
+
+
+def fitting(costs: tuple[Any, Any], to_send: Any, to_do: Any) -> Any:
+    """Return the load that is sent within one span of time and done within another.
+
+    Examples
+    --------
+    >>> fitting((1, 1), 2, 6), fitting((1, 1), 4, 6), fitting((0, 1), -2, 6)
+    (2.0, 3.0, 6.0)
+    """
+    tau, unit = costs[0], sum(costs)
+    done = to_do / unit
+    return min(to_send / tau, done) if tau else done
+
+
+def _start(window: Window) -> Any:
+    return window.start

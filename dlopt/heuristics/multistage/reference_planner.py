@@ -1,0 +1,162 @@
+"""The straightforward twin: plain lists of intervals, every number of nodes tried in turn.
+
+It is what the fast planner is held against, in tests for equal decisions and in benchmarks for
+speed; it uses nothing of it. A task costs O(N S (N + b)) for each number of nodes, with `S` stages
+and `b` intervals a node, and there may be `N` numbers to try.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+from dlopt.heuristics.admission.ready_times import Miss
+from dlopt.heuristics.multistage.busy_intervals import Known, Piece, Window
+
+Interval: TypeAlias = tuple[Any, Any]
+
+
+class PlainBlocks:
+    """What is taken, as it was entered; used as `dlopt.heuristics.multistage.node_groups.Groups` is."""
+
+    def __init__(self, channel: list[Interval], nodes: list[list[Interval]]) -> None:
+        self.channel = channel
+        self.nodes = nodes
+
+    @classmethod
+    def of(cls, ready: Sequence[Any], channel: Any, now: Any) -> PlainBlocks:
+        """Return a cluster whose nodes and channel are taken until they are ready."""
+        taken = [[(now * 0, instant)] if instant > now else [] for instant in ready]
+        return cls([(now * 0, channel)] if channel > now else [], taken)
+
+    def copy(self) -> PlainBlocks:
+        """Return a copy that shares nothing that changes."""
+        return PlainBlocks(self.channel.copy(), [taken.copy() for taken in self.nodes])
+
+    def hold(self, plan: Known) -> None:
+        """Take what the chunks of a plan need."""
+        for piece in plan.pieces:
+            if piece.start < piece.sent:
+                self.channel.append((piece.start, piece.sent))
+            self.nodes[piece.node].append((piece.start, piece.end))
+
+    def reserve(self, window: Window, known: object) -> None:
+        """Take what a reservation needs."""
+        self.channel.append((window.start, window.io_end))
+        for node in window.nodes:
+            self.nodes[node].append((window.start, window.end))
+
+    def forget(self, now: Any) -> None:
+        """Drop what ended at an instant or before it."""
+        self.channel = [taken for taken in self.channel if taken[1] > now]
+        self.nodes = [[one for one in taken if one[1] > now] for taken in self.nodes]
+
+    def channel_taken(self, start: Any, end: Any) -> bool:
+        """Tell whether the channel is not free all the time."""
+        return any(_overlap(one, start, end) for one in self.channel)
+
+    def node_taken(self, node: int, start: Any, end: Any) -> bool:
+        """Tell whether a node is not free all the time."""
+        return any(_overlap(one, start, end) for one in self.nodes[node])
+
+
+class PlainPlanner:
+    """Plans one task after the other; used as `dlopt.heuristics.multistage.task_planner.Planner` is."""
+
+    def __init__(self, tau: Any, chi: Any) -> None:
+        self.tau, self.chi, self.unit = tau, chi, tau + chi
+        self.dust: Any = 1e-12 if isinstance(self.unit, float) else 0
+
+    def place(
+        self, blocks: PlainBlocks, lo: Any, load: Any, deadline: Any, hint: int = 1
+    ) -> Known | Miss:
+        """Return the chunks of a task in the order of transmission, or what is left of its load."""
+        windows = merged(blocks.channel, lo, deadline)
+        available = [_available(blocks.channel, taken, lo) for taken in blocks.nodes]
+        order = sorted(range(len(available)), key=lambda node: available[node])
+        left = load
+        for count in range(1, len(order) + 1):
+            left, pieces = self._dispatched(blocks, windows, order[:count], lo, load, deadline)
+            if left <= load * self.dust:
+                return Known(tuple(pieces))
+        return Miss(left, "load")
+
+    def _dispatched(
+        self,
+        blocks: PlainBlocks,
+        windows: list[Interval],
+        chosen: list[int],
+        lo: Any,
+        load: Any,
+        deadline: Any,
+    ) -> tuple[Any, list[Piece]]:
+        """Return what is left of a load on some nodes, and the chunks."""
+        spare, left = load * self.dust, load
+        pieces: list[Piece] = []
+        start = lo
+        for until, after in [*windows, (deadline, deadline)]:
+            end, clock = after, start
+            start = after
+            free = {node: _gap(blocks.nodes[node], clock, end) for node in chosen}
+            while clock < until and left > spare and free:
+                ready = [node for node in chosen if node in free and free[node][0] <= clock]
+                if not ready:
+                    clock = max(clock, min(first for first, _ in free.values()))
+                    continue
+                node = min(ready, key=lambda one: free[one][1])
+                stop = free.pop(node)[1]
+                amount = (stop - clock) / self.unit
+                sent, done = clock + amount * self.tau, stop
+                if sent >= until:
+                    amount, sent = min(amount, (until - clock) / self.tau), until
+                    done = min(stop, sent + amount * self.chi)
+                if amount >= left:
+                    amount, sent = left, min(sent, clock + left * self.tau)
+                    done = min(stop, sent + amount * self.chi)
+                if amount > spare:
+                    pieces.append(Piece(node, amount, clock, sent, done))
+                    clock = sent
+                    left -= amount
+        return left, pieces
+
+
+def merged(intervals: Iterable[Interval], lo: Any, hi: Any) -> list[Interval]:
+    """Return what of some intervals lies within ``[lo, hi]``, merged where they overlap or touch.
+
+    Examples
+    --------
+    >>> merged([(5, 6), (0, 2), (3, 3), (4, 5)], 1, 9)
+    [(1, 2), (3, 3), (4, 6)]
+    """
+    found: list[Interval] = []
+    for start, end in sorted((max(start, lo), min(end, hi)) for start, end in intervals):
+        if start > end:
+            continue
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
+
+
+def _available(channel: list[Interval], taken: list[Interval], lo: Any) -> Any:
+    """Return the first instant from `lo` on at which neither channel nor node is taken."""
+    instant = lo
+    moved = True
+    while moved:
+        moved = False
+        for start, end in (*channel, *taken):
+            if start <= instant < end:
+                instant, moved = end, True
+    return instant
+
+
+def _gap(taken: list[Interval], start: Any, end: Any) -> Interval:
+    """Return when a node is free first within an interval, from when until when."""
+    start = _available([], taken, start)
+    later = [one[0] for one in taken if one[0] > start]
+    return start, min([end, *later])
+
+
+def _overlap(one: Interval, start: Any, end: Any) -> bool:
+    return bool(max(one[0], start) < min(one[1], end))

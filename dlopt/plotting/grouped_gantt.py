@@ -1,0 +1,270 @@
+"""Gantt charts whose rows are machines in groups: LANs or sites."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
+
+from dlopt.arithmetic import SOLVER
+from dlopt.plotting.gantt import LEGIBLE, ROW, TALLEST, Gantt
+from dlopt.plotting.style import FAINT, INK, Bar, Row, clean, fitted, text_width
+
+_SMALL = 7.5
+_FEW = 40
+"""Up to so many machines the word stands before their names."""
+
+
+Span: TypeAlias = tuple[int, float, float]
+"""A row, a start and an end."""
+
+
+class Group(NamedTuple):
+    """Machines of one LAN or site, by their indices; without a name, they are in none."""
+
+    name: str
+    machines: Sequence[int]
+
+
+class Grouped(Gantt):
+    """A chart with rows for jobs, then machines group by group, then others.
+
+    Parameters
+    ----------
+    heads : sequence of Row
+        Above the machines.
+    machines : sequence of str
+        Their names.
+    groups : sequence of Group
+        With every machine in one of them.
+    span : (float, float)
+        The time axis.
+    tails : sequence of Row
+        Below the machines.
+
+    Attributes
+    ----------
+    row : dict of int to int
+        Where each machine is drawn.
+    """
+
+    def __init__(
+        self,
+        heads: Sequence[Row],
+        machines: Sequence[str],
+        groups: Sequence[Group],
+        span: tuple[float, float],
+        tails: Sequence[Row] = (),
+    ) -> None:
+        self.groups = [group for group in groups if group.machines]
+        self.head = len(heads)
+        order = [machine for group in self.groups for machine in group.machines]
+        self.row = {machine: row for row, machine in enumerate(order, start=self.head)}
+        free = sum(not row.firm for row in heads) + len(machines)
+        pitch = min(ROW, TALLEST / free)
+        beside = all(
+            text_width(clean(group.name, 24), _SMALL) + 0.06 <= pitch * len(group.machines)
+            for group in self.groups
+        )
+        named = any(group.name for group in self.groups)
+        self._named = named and beside
+        word = "machine " if len(machines) <= _FEW and not named else ""
+        rows = []
+        for group in self.groups:
+            # Without room for it beside the rows, the name of the group stands in each of them.
+            place = f"{clean(group.name, 18)}: " if named and not beside else word
+            rows += [Row(place + clean(machines[machine], 20)) for machine in group.machines]
+        # A title of the axis makes room for the names of the groups, which take its place.
+        super().__init__([*heads, *rows, *tails], span, " " if self._named else "")
+        self._draw_groups()
+
+    def _draw_groups(self) -> None:
+        """Draw a hairline between groups, and their names beside the rows."""
+        first = self.head
+        if first:
+            self.rule(first - 1)
+        for group in self.groups:
+            last = first + len(group.machines) - 1
+            if last < len(self.rows) - 1:
+                self.rule(last)
+            if self._named:
+                middle = float(self.tops[first] + self.bottoms[last]) / 2
+                self.axes.annotate(
+                    clean(group.name, 24),
+                    (0.014, middle),
+                    xycoords=("figure fraction", "data"),
+                    annotation_clip=False,
+                    rotation=90,
+                    ha="left",
+                    va="center",
+                    fontsize=_SMALL,
+                    color=FAINT,
+                    parse_math=False,
+                )
+            first = last + 1
+
+    def threads(self, name: str, label: str, bars: Iterable[Bar], colour: str) -> None:
+        """Draw stretches of time as thin lines under the bars of their rows."""
+        drawn = list(bars)
+        if not drawn:
+            return
+        width = max(0.4, min(1.3, float(self.gaps[drawn[0].row]) * 72 * 0.4))
+        segments = []
+        for bar in drawn:
+            y = float(self.bottoms[bar.row] - self.gaps[bar.row] / 4)
+            segments.append([(bar.start, y), (bar.end, y)])
+        self.axes.add_collection(
+            LineCollection(segments, colors=colour, linewidths=width, zorder=1.3, gid=name),
+            autolim=False,
+        )
+        self.explain(label, colour, width)
+
+    def ticks(self, name: str, label: str, bars: Iterable[Bar], colour: str) -> None:
+        """Draw instants, the starts of bars, as lines across their rows."""
+        segments = [
+            [(bar.start, float(self.tops[bar.row])), (bar.start, float(self.bottoms[bar.row]))]
+            for bar in bars
+            if self.span[0] <= bar.start <= self.span[1]
+        ]
+        if not segments:
+            return
+        self.axes.add_collection(
+            LineCollection(segments, colors=colour, linewidths=1.8, zorder=2.3, gid=name),
+            autolim=False,
+        )
+        self.explain(label, colour, 1.8)
+
+    def caption(self, bar: Bar, instants: Sequence[float] = ()) -> None:
+        """Write the text of a bar into it, or beside it, where it lies over no line.
+
+        Parameters
+        ----------
+        bar : Bar
+        instants : sequence of float
+            Where lines are.
+        """
+        if self.heights[bar.row] < LEGIBLE:
+            return
+        air = 0.05 / self.scale
+        width = text_width(bar.text, _SMALL) / self.scale + 2 * air
+        cuts = [bar.start, *sorted(at for at in instants if bar.start < at < bar.end), bar.end]
+        parts = sorted(pairwise(cuts), key=lambda part: part[0] - part[1])
+        ends = [bar.end, *sorted(at for at in instants if at > bar.end)]
+        places = [(left, right, "center", INK) for left, right in parts]
+        places += [(end, end + width, "left", FAINT) for end in ends]
+        places.append((bar.start - width, bar.start, "right", FAINT))
+        for left, right, side, colour in places:
+            fits = right - left >= width * (1 - SOLVER) and self.span[0] <= left
+            lined = any(left < at < right for at in instants)
+            if fits and not lined and right <= self.span[1]:
+                at = {"center": (left + right) / 2, "left": left + air, "right": right - air}[side]
+                self.axes.text(
+                    at,
+                    float(self.tops[bar.row] + self.heights[bar.row] / 2),
+                    bar.text,
+                    fontsize=_SMALL,
+                    color=colour,
+                    ha=side,
+                    va="center_baseline",
+                    parse_math=False,
+                    zorder=2,
+                )
+                return
+
+    def note(self, row: int, text: str) -> None:
+        """Write as much of a text as fits into a row."""
+        self.axes.text(
+            self.span[0] + 0.04 / self.scale,
+            float(self.tops[row] + self.heights[row] / 2),
+            fitted(text, _SMALL, self.inches - 0.08),
+            fontsize=_SMALL,
+            color=FAINT,
+            va="center_baseline",
+            parse_math=False,
+            zorder=2,
+        )
+
+    @property
+    def foot(self) -> float:
+        """Inches from the lower edge of the page to the upper end of the legend."""
+        return 0.09 + 0.19 * math.ceil(len(self._labels()) / self._legend_columns())
+
+    def explain(self, label: str, colour: str = INK, width: float = 1.0) -> None:
+        """Add a line to the legend."""
+        self.lines.append(Line2D([], [], color=colour, lw=width, label=label))
+
+
+def axis_of(instants: Sequence[float], later: Iterable[float] = ()) -> tuple[float, float]:
+    """Return a time axis that shows a plan, from 0 unless that squeezes it into a corner.
+
+    Parameters
+    ----------
+    instants : sequence of float
+        To be shown in any case.
+    later : iterable of float
+        Deadlines: shown as long as the plan takes half of the axis.
+
+    Examples
+    --------
+    >>> axis_of([2.0, 10.0], [12.0, 400.0])
+    (0.0, 12.3)
+    """
+    first, last = min(instants), max(instants)
+    length = last - first
+    left = min(first, 0.0) if first <= length else first - length / 20
+    most = left + 2 * (last - left)
+    last = max([last, *(instant for instant in later if instant <= most)])
+    return left, last + (last - left or 1.0) / 40
+
+
+def crossed(spans: Sequence[Span], apart: float = SOLVER) -> set[int]:
+    """Return which stretches of time share their row with another, as in invalid plans.
+
+    Parameters
+    ----------
+    spans : sequence of (row, start, end)
+    apart : float
+        What they may share, relative to the earlier one.
+
+    Examples
+    --------
+    >>> sorted(crossed([(0, 0.0, 2.0), (0, 2.0, 3.0), (1, 0.0, 2.0), (1, 1.0, 3.0)]))
+    [2, 3]
+    """
+    found: set[int] = set()
+    last: dict[int, int] = {}
+    for index in sorted(range(len(spans)), key=lambda index: spans[index][1]):
+        row, start, end = spans[index]
+        before = last.get(row)
+        if before is not None:
+            _, begun, until = spans[before]
+            if until - start > apart * (until - begun) and end > start:
+                found |= {before, index}
+            if end <= until:
+                continue
+        last[row] = index
+    return found
+
+
+def words(parts: Iterable[str], broken: int, note: str) -> str:
+    """Return what stands under a title.
+
+    Examples
+    --------
+    >>> print(words(["makespan 3"], 2, "heft, feasible"))
+    makespan 3 · 2 broken rules · heft, feasible
+    """
+    told = [part for part in parts if part]
+    if broken:
+        told.append(f"{broken:,} broken rule{'s' * (broken > 1)}")
+    return " \N{MIDDLE DOT} ".join([*told, *([clean(note, 40)] if note else [])])
+
+
+def time_axis(units: str) -> str:
+    """Return the title of the time axis; units that take more than a line are cut."""
+    units = clean(units, 60)
+    return f"time; {units}" if units else "time"

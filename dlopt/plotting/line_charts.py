@@ -1,0 +1,211 @@
+"""Curves: measures over a parameter, one curve for each method, panels above one another.
+
+Every method has its colour, its marker and its place beside the common abscissa, so that curves
+that fall together, and their intervals, can be told apart.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dlopt import plotting
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH, _HEIGHT = 7.2, 2.7
+_TEXT, _SMALL, _TITLE = 8.5, 7.5, 10.0
+_MARKERS = "os^Dv<>P"
+_STYLES = ("-", "--", ":")
+
+
+class Spot(NamedTuple):
+    """A point of a curve, and half the height of its error bar."""
+
+    x: float
+    y: float
+    half_width: float | None = None
+
+
+class Curve(NamedTuple):
+    """The points of one method, by ascending abscissa."""
+
+    name: str
+    spots: tuple[Spot, ...]
+
+
+Panel = tuple[str, tuple[Curve, ...]]
+"""What is measured, and its curves; curves of one name look alike in all panels."""
+
+
+def plot_curves(
+    panels: Sequence[Panel],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    title: str = "",
+    note: str = "",
+    axis: str = "",
+    steps: bool = False,
+    words: Sequence[str] = (),
+    decades: bool = False,
+) -> Figure:
+    """Draw curves with error bars, and write the picture if a path is given.
+
+    Parameters
+    ----------
+    panels : sequence of (str, tuple of Curve)
+        From top to bottom.
+    path : str or path-like, optional
+        Ends in .svg, .png or .pdf.
+    title, note : str
+        Above the panels.
+    axis : str
+        Title of the common axis.
+    steps : bool, default False
+        Draw counts over time, which hold from each spot on: stairs without markers.
+    words : sequence of str
+        What the abscissae 0, 1, 2, ... stand for, if they are no numbers.
+    decades : bool, default False
+        Draw the ordinates, which must be positive, by their logarithms.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    NotApplicableError
+        If the file cannot be written.
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> figure = plot_curves([("reject ratio", (Curve("fifo", (Spot(0.1, 0.2, 0.01),)),))])
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['reject ratio']
+    """
+    return plotting.drawn(lambda: _figure(panels, title, note, axis, steps, words, decades), path)
+
+
+def _figure(
+    panels: Sequence[Panel],
+    title: str,
+    note: str,
+    axis: str,
+    steps: bool,
+    words: Sequence[str],
+    decades: bool,
+) -> Figure:
+    from matplotlib.figure import Figure
+
+    from dlopt.plotting.style import FAINT, INK, clean
+
+    names = list(dict.fromkeys(curve.name for _, curves in panels for curve in curves))
+    columns = min(4, max(1, len(names)))
+    lines = -(-len(names) // columns)
+    above, below = 0.62, 0.62 + 0.2 * lines
+    height = above + below + _HEIGHT * len(panels)
+    figure = Figure(figsize=(_WIDTH, height))
+    shape: dict[str, Any] = {"left": 0.1, "right": 0.97, "hspace": 0.12}
+    rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    figure.subplots_adjust(top=1 - above / height, bottom=below / height, **shape)
+    for axes, (label, curves) in zip(rows, panels, strict=True):
+        for curve in curves:
+            draw = _draw_steps if steps else _draw
+            draw(axes, curve, names.index(curve.name), len(names))
+        _dress(axes, label, decades)
+    rows[-1].set_xlabel(axis, fontsize=_TEXT, color=INK, parse_math=False)
+    if words:
+        rows[-1].set_xticks(range(len(words)), [clean(word, 24) for word in words])
+        rows[-1].set_xlim(-0.5, len(words) - 0.5)
+    corner: dict[str, Any] = {"x": 0.1, "parse_math": False}
+    figure.text(
+        y=1 - 0.26 / height,
+        s=clean(title, 90),
+        fontsize=_TITLE,
+        fontweight="bold",
+        color=INK,
+        **corner,
+    )
+    figure.text(y=1 - 0.45 / height, s=clean(note, 120), fontsize=_SMALL, color=FAINT, **corner)
+    handles: dict[str, Any] = {}
+    for axes in rows:
+        drawn, labels = axes.get_legend_handles_labels()
+        handles |= dict(zip(labels, drawn, strict=True))
+    figure.legend(
+        [handles[name] for name in names],
+        names,
+        loc="lower left",
+        bbox_to_anchor=(0.1, 0.03 / height),
+        ncols=columns,
+        frameon=False,
+        fontsize=_SMALL,
+        labelcolor=INK,
+        borderaxespad=0,
+    )
+    return figure
+
+
+def _style(curve: Curve, index: int) -> dict[str, Any]:
+    """Return what tells a curve from the others: its colour, then its line."""
+    from dlopt.plotting import style
+
+    colours = [style.BLUE, style.VERMILLION, style.GREEN, style.PURPLE]
+    colours += [style.ORANGE, style.SKY, style.BLACK]
+    return {
+        "label": curve.name,
+        "gid": curve.name,
+        "color": colours[index % len(colours)],
+        "linestyle": _STYLES[index // len(colours) % len(_STYLES)],
+    }
+
+
+def _draw_steps(axes: Axes, curve: Curve, index: int, count: int) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    xs, ys = [spot.x for spot in curve.spots], [spot.y for spot in curve.spots]
+    # The later ones are thinner: where curves fall together, all of them are seen.
+    width = 1.0 + 2.6 * (count - 1 - index) / max(count - 1, 1)
+    look: dict[str, Any] = {"linewidth": width, "clip_on": False, **_style(curve, index)}
+    axes.plot(xs, ys, drawstyle="steps-post", **look)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _draw(axes: Axes, curve: Curve, index: int, count: int) -> None:
+    spots = curve.spots
+    xs = [spot.x for spot in spots]
+    # Side by side within a fifth of the least distance of two abscissae.
+    gaps = [right - left for left, right in pairwise(xs)]
+    step = min(gaps, default=0.1) / 5 / max(count, 1)
+    shift = step * (index - (count - 1) / 2)
+    axes.errorbar(
+        [x + shift for x in xs],
+        [spot.y for spot in spots],
+        yerr=[spot.half_width or 0.0 for spot in spots],
+        marker=_MARKERS[index % len(_MARKERS)],
+        markersize=4,
+        linewidth=1.2,
+        elinewidth=0.9,
+        capsize=2,
+        **_style(curve, index),
+    )
+
+
+def _dress(axes: Axes, label: str, decades: bool) -> None:
+    from dlopt.plotting.style import FAINT, GRID, INK
+
+    axes.set_ylabel(label, fontsize=_TEXT, color=INK)
+    if decades:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    axes.grid(color=GRID, lw=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(labelsize=_TEXT, color=FAINT, labelcolor=INK, length=3)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["bottom", "left"]].set_color(FAINT)

@@ -1,0 +1,346 @@
+"""Small task graphs below a chart: tasks in columns, data on the edges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+
+from dlopt.arithmetic import Number, shown
+from dlopt.plotting.gantt import WIDTH
+from dlopt.plotting.layered_layout import Layout, layered
+from dlopt.plotting.style import BLACK, FAINT, INK, clean, fitted, text_width
+from dlopt.problems.dag import Instance
+
+CRITICAL = BLACK
+MOST_TASKS, MOST_COLUMNS, MOST_ROWS = 40, 14, 14
+"""A graph of more tasks, or that is longer or wider, is not drawn."""
+MOST_LABELS = 30
+"""With more edges than this, what they carry is not written."""
+
+_SMALL, _TINY = 7.5, 6.5
+_PITCH, _BOX = 0.32, 0.2
+"""Inches from row to row, and of a task."""
+_HEADING, _BETWEEN, _NAME = 0.2, 0.1, 0.2
+_WIDEST = 1.5
+_FROM, _TO = 0.2, 0.2
+"""Inches that stay free to the left and to the right."""
+_EDGE = "#8A8A8A"
+
+Point = tuple[float, float]
+
+
+class Box(NamedTuple):
+    """What is taken on the page, in inches."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def overlaps(self, other: Box) -> bool:
+        """Tell whether two of them share more than a side."""
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
+
+
+class GraphPanel:
+    """The graphs of an instance, as far as they are small.
+
+    Parameters
+    ----------
+    instance : Instance
+    edges : set of (int, int, int)
+        Graph, source and target of what is on the critical path.
+    tasks : set of (int, int)
+        Graph and task of what is on it.
+    faces : sequence of str
+        Colours of the graphs.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        edges: set[tuple[int, int, int]],
+        tasks: set[tuple[int, int]],
+        faces: Sequence[str],
+    ) -> None:
+        self.graphs, self.edges, self.tasks = instance.graphs, edges, tasks
+        self.faces = faces
+        self.fits = False
+        count = sum(len(graph.tasks) for graph in self.graphs)
+        if count > MOST_TASKS or not any(graph.edges for graph in self.graphs):
+            return
+        self.layouts = [
+            layered(len(graph.tasks), [(edge.source, edge.target) for edge in graph.edges])
+            for graph in self.graphs
+        ]
+        self.labelled = sum(len(graph.edges) for graph in self.graphs) <= MOST_LABELS
+        self.column = min(_WIDEST, self._room() / max(self._columns(), 1))
+        self.corners, self.rows = self._shelves()
+        self.fits = (
+            max(layout.columns for layout in self.layouts) <= MOST_COLUMNS
+            and self.rows <= MOST_ROWS * _PITCH
+        )
+
+    def below(self, figure: Figure, left: float, foot: float) -> None:
+        """Draw the graphs between a finished chart and its legend, in room of their own.
+
+        Parameters
+        ----------
+        figure : Figure
+            With a legend.
+        left, foot : float
+            Inches to the left of the chart, and up to the upper end of the legend.
+        """
+        height = figure.get_size_inches()[1]
+        more = self.rows + _HEADING + _BETWEEN
+        whole = height + more
+        for axes in figure.axes:
+            place = axes.get_position()
+            axes.set_position(
+                (
+                    place.x0,
+                    (place.y0 * height + more) / whole,
+                    place.width,
+                    place.height * height / whole,
+                )
+            )
+        for text in figure.texts:
+            text.set_y((text.get_position()[1] * height + more) / whole)
+        figure.set_size_inches(WIDTH, whole)
+        figure.legends[0].set_bbox_to_anchor((left / WIDTH, 0.03 / whole), figure.transFigure)
+        axes = figure.add_axes((0, foot / whole, 1, self.rows / whole))
+        axes.set(xlim=(0, WIDTH), ylim=(self.rows, 0))
+        axes.set_axis_off()
+        figure.text(
+            left / WIDTH,
+            (foot + self.rows + 0.06) / whole,
+            self._heading(),
+            fontsize=_SMALL,
+            color=INK,
+        )
+        self._draw(axes)
+
+    def _heading(self) -> str:
+        what = "the graph" if len(self.graphs) == 1 else "the graphs"
+        told = [f"{what}"]
+        if self.labelled and any(edge.data for graph in self.graphs for edge in graph.edges):
+            told.append("with the data that is sent")
+        return ", ".join(told)
+
+    def _room(self) -> float:
+        return WIDTH - _FROM - _TO
+
+    def _columns(self) -> int:
+        """Return how many columns stand side by side: those of all graphs, or the longest."""
+        counts = [layout.columns for layout in self.layouts]
+        return sum(counts) if sum(counts) <= MOST_COLUMNS / 2 else max(counts)
+
+    def _shelves(self) -> tuple[list[Point], float]:
+        """Return the upper left corner of each graph, and how much height all take."""
+        corners, x, y, tallest = [], 0.0, 0.0, 0.0
+        head = _NAME if len(self.graphs) > 1 else 0.0
+        for layout in self.layouts:
+            width = layout.columns * self.column
+            if x > 0 and x + width > self._room() + 1e-6:
+                x, y, tallest = 0.0, y + tallest, 0.0
+            corners.append((_FROM + x, y + head))
+            x += width
+            tallest = max(tallest, layout.rows * _PITCH + head)
+        return corners, y + tallest
+
+    def _draw(self, axes: Axes) -> None:
+        width = self._width()
+        taken: list[Box] = []
+        routes: list[tuple[list[Point], Number, bool]] = []
+        for at, (graph, layout) in enumerate(zip(self.graphs, self.layouts, strict=True)):
+            places = [self._place(at, place) for place in layout.places]
+            boxes = [
+                Box(x - width / 2, x + width / 2, y - _BOX / 2, y + _BOX / 2) for x, y in places
+            ]
+            taken += boxes
+            for edge, route in zip(graph.edges, layout.routes, strict=True):
+                points = [self._place(at, place) for place in route]
+                points[0] = points[0][0] + width / 2, points[0][1]
+                points[-1] = points[-1][0] - width / 2, points[-1][1]
+                bold = (at, edge.source, edge.target) in self.edges
+                routes.append((points, edge.data, bold))
+            self._boxes(axes, at, boxes)
+            if len(self.graphs) > 1:
+                taken.append(self._name(axes, at, layout))
+        for bold in (False, True):
+            self._lines(axes, [points for points, _, kind in routes if kind is bold], bold)
+        if self.labelled:
+            self._labels(axes, routes, taken)
+
+    def _width(self) -> float:
+        """Return the width of a task: its name, or as much as leaves room for edges."""
+        names = [clean(task.id, 16) for graph in self.graphs for task in graph.tasks]
+        widest = max(text_width(name, _SMALL) for name in names)
+        return max(_BOX, min(widest + 0.12, 0.62 * self.column))
+
+    def _place(self, at: int, place: tuple[int, float]) -> Point:
+        left, top = self.corners[at]
+        return left + (place[0] + 0.5) * self.column, top + (place[1] + 0.5) * _PITCH
+
+    def _boxes(self, axes: Axes, at: int, boxes: Sequence[Box]) -> None:
+        graph = self.graphs[at]
+        critical = [(at, task) in self.tasks for task in range(len(boxes))]
+        axes.add_collection(
+            PolyCollection(
+                [
+                    [
+                        (box.left, box.top),
+                        (box.right, box.top),
+                        (box.right, box.bottom),
+                        (box.left, box.bottom),
+                    ]
+                    for box in boxes
+                ],
+                facecolors=self.faces[at % len(self.faces)],
+                edgecolors=[CRITICAL if bold else "#FFFFFF" for bold in critical],
+                linewidths=[1.4 if bold else 0.5 for bold in critical],
+                zorder=2,
+                gid="graph-task",
+            ),
+            autolim=False,
+        )
+        for task, box in zip(graph.tasks, boxes, strict=True):
+            axes.text(
+                (box.left + box.right) / 2,
+                (box.top + box.bottom) / 2,
+                fitted(clean(task.id, 16), _SMALL, box.right - box.left - 0.04),
+                fontsize=_SMALL,
+                color=INK,
+                ha="center",
+                va="center_baseline",
+                parse_math=False,
+                zorder=3,
+            )
+
+    def _name(self, axes: Axes, at: int, layout: Layout) -> Box:
+        left, top = self.corners[at]
+        x = left + 0.5 * self.column - self._width() / 2
+        name = fitted(
+            clean(f"graph {self.graphs[at].id}", 24), _SMALL, layout.columns * self.column
+        )
+        axes.text(
+            x,
+            top - 0.04,
+            name,
+            fontsize=_SMALL,
+            color=FAINT,
+            va="center",
+            parse_math=False,
+            zorder=3,
+        )
+        return Box(x, x + text_width(name, _SMALL), top - 0.11, top + 0.03)
+
+    def _lines(self, axes: Axes, routes: Sequence[list[Point]], bold: bool) -> None:
+        if not routes:
+            return
+        colour, width = (CRITICAL, 1.3) if bold else (_EDGE, 0.7)
+        axes.add_collection(
+            LineCollection(
+                [route[:-1] for route in routes if len(route) > 2],
+                colors=colour,
+                linewidths=width,
+                zorder=1.5 if bold else 1.0,
+            ),
+            autolim=False,
+        )
+        for route in routes:
+            axes.add_patch(
+                FancyArrowPatch(
+                    *route[-2:],
+                    arrowstyle="-|>",
+                    mutation_scale=7 if bold else 6,
+                    shrinkA=0,
+                    shrinkB=0,
+                    color=colour,
+                    linewidth=width,
+                    zorder=1.5 if bold else 1.0,
+                    gid="critical-edge" if bold else "edge",
+                )
+            )
+
+    def _labels(
+        self, axes: Axes, routes: Sequence[tuple[list[Point], Number, bool]], taken: list[Box]
+    ) -> None:
+        """Write what edges carry where no task and no other text is, and few other edges."""
+        lines = [points for points, _, _ in routes]
+        for index, (points, data, bold) in enumerate(routes):
+            if not data:
+                continue
+            text = shown(data, 4)
+            half = text_width(text, _TINY) / 2 + 0.02
+            best: tuple[int, int, Point, Box] | None = None
+            for turn, (x, y) in enumerate(_along(points)):
+                box = Box(x - half, x + half, y - 0.055, y + 0.055)
+                if any(box.overlaps(other) for other in taken):
+                    continue
+                others = (line for place, line in enumerate(lines) if place != index)
+                crossed = sum(_crosses(line, box) for line in others)
+                if best is None or (crossed, turn) < best[:2]:
+                    best = crossed, turn, (x, y), box
+            if best is None:
+                continue
+            _, _, (x, y), box = best
+            taken.append(box)
+            axes.text(
+                x,
+                y,
+                text,
+                fontsize=_TINY,
+                color=CRITICAL if bold else INK,
+                ha="center",
+                va="center_baseline",
+                zorder=2.5,
+                bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 0.6},
+            )
+
+
+def _along(points: Sequence[Point]) -> Iterator[Point]:
+    """Yield places on a line, from its middle outwards.
+
+    Examples
+    --------
+    >>> [round(x, 2) for x, _ in _along([(0, 0), (10, 0)])][:5]
+    [5.0, 4.4, 5.6, 3.8, 6.2]
+    """
+    lengths = [math.dist(one, other) for one, other in pairwise(points)]
+    total = sum(lengths)
+    for step in range(7):
+        for part in (0.5 - 0.06 * step, 0.5 + 0.06 * step)[: 1 + (step > 0)]:
+            left = part * total
+            for (one, other), length in zip(pairwise(points), lengths, strict=True):
+                if left <= length:
+                    share = left / length if length else 0.0
+                    yield (
+                        one[0] + share * (other[0] - one[0]),
+                        one[1] + share * (other[1] - one[1]),
+                    )
+                    break
+                left -= length
+
+
+def _crosses(points: Sequence[Point], box: Box) -> bool:
+    """Tell whether a line passes through a box, as far as samples of it tell."""
+    for (x, y), (end, low) in pairwise(points):
+        for step in range(41):
+            share = step / 40
+            at, height = x + share * (end - x), y + share * (low - y)
+            if box.left < at < box.right and box.top < height < box.bottom:
+                return True
+    return False

@@ -1,0 +1,296 @@
+"""What really happened to a stream of tasks, and whether it can have happened.
+
+Nothing here knows how a trace was made. The rules of plans (`dlopt.problems.admission.checker`)
+hold what was planned against the estimates; these hold what was executed against the true costs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dlopt.arithmetic import ROUNDING, Number, exact
+from dlopt.problems.admission.data import (
+    Instance,
+    Task,
+    channel_free_of,
+    remaining_of,
+)
+from dlopt.problems.admission.scenario import Failure, Scenario, check_fits
+from dlopt.problems.admission.trace import Executed, Trace, missed
+from dlopt.problems.intervals import overlaps
+from dlopt.result import Violation
+
+EXECUTED_KINDS = (
+    "unknown-task",
+    "unknown-node",
+    "undecided",
+    "decided-twice",
+    "decision-time",
+    "promise-broken",
+    "rejected-task-served",
+    "channel-overlap",
+    "channel-not-ready",
+    "node-overlap",
+    "not-ready",
+    "node-down",
+    "failure-survived",
+    "lost-without-failure",
+    "starts-before-arrival",
+    "dropped-before-arrival",
+    "computes-before-received",
+    "transmission-duration",
+    "computation-duration",
+    "negative-load",
+    "load-not-conserved",
+    "deadline",
+)
+"""The kinds of violation that `violations_executed` tells apart."""
+
+
+def violations_executed(
+    instance: Instance, scenario: Scenario, trace: Trace, tolerance: float = 0
+) -> tuple[Violation, ...]:
+    """Return every way in which a trace contradicts the true costs, the failures or the rules.
+
+    Parameters
+    ----------
+    instance : Instance
+    scenario : Scenario
+    trace : Trace
+    tolerance : float, default 0
+        As for `dlopt.problems.admission.violations`.
+
+    Returns
+    -------
+    tuple of Violation
+        Empty if it can have happened so. Kinds: see `EXECUTED_KINDS`.
+
+    Raises
+    ------
+    InvalidInstanceError
+        If the scenario speaks of tasks or nodes that the instance does not have.
+
+    Notes
+    -----
+    A chunk takes ``theta_cm + load tau F_tau`` and then ``theta_cp + load chi F_chi``, with the
+    factors of its task. Nothing starts on a node that is down, and a node that fails loses what
+    it holds. A chunk that ends just as its node fails is done, and cannot be lost by that. Of an
+    accepted task, what is done and what is dropped make up what remained of its load. A deadline
+    is held against the trace only where it was promised: what is late otherwise, `missed` counts.
+    What arrived before `now` was promised, and stays so.
+
+    Complexity: O(n log n) in tasks and chunks, times the failures of a node.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Decision
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 4),))
+    >>> scenario = Scenario.from_data({"factors": [{"task": "a", "chi": 2}]})
+    >>> trace = Trace((Decision("a", True, 0),), (Executed("a", 0, 1, 0, 1, 1, 2),))
+    >>> print(*violations_executed(instance, scenario, trace))
+    computation-duration on task a on node 0 in [1, 2] by 1
+    """
+    check_fits(instance, scenario)
+    return tuple(_Facts(instance, scenario, trace, tolerance).broken())
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """A trace against an instance and a scenario, as exact numbers."""
+
+    instance: Instance
+    scenario: Scenario
+    trace: Trace
+    tolerance: float
+
+    def broken(self) -> Iterator[Violation]:
+        tasks = {task.id: task for task in self.instance.tasks}
+        yield from self._decisions(tasks)
+        chunks = []
+        for chunk in self.trace.chunks:
+            if chunk.task not in tasks:
+                yield Violation("unknown-task", f"task {chunk.task}", amount=exact(chunk.load))
+            elif not 0 <= chunk.node < self.instance.cluster.nodes:
+                yield Violation("unknown-node", f"node {chunk.node}", amount=exact(chunk.load))
+            else:
+                chunks.append(chunk)
+        yield from self._channel(chunks)
+        yield from self._nodes(chunks)
+        for chunk in chunks:
+            yield from self._chunk(tasks[chunk.task], chunk)
+        yield from self._given_up(tasks)
+        yield from self._tasks(chunks)
+
+    def _decisions(self, tasks: dict[str, Task]) -> Iterator[Violation]:
+        """Yield where a task is not decided once, at its arrival; a promise is not taken back."""
+        counts = Counter(said.task for said in self.trace.decisions)
+        for name in tasks:
+            if counts[name] == 0:
+                yield Violation("undecided", f"task {name}")
+            elif counts[name] > 1:
+                yield Violation("decided-twice", f"task {name}", amount=counts[name])
+        promised = self.instance.promised
+        for said in self.trace.decisions:
+            if said.task not in tasks:
+                yield Violation("unknown-task", f"task {said.task}")
+                continue
+            task, at = tasks[said.task], exact(said.at)
+            if said.task in promised and not (said.accepted and said.promised):
+                yield Violation("promise-broken", f"task {said.task}")
+            off, late = at - exact(task.arrival), self._late(task, at)
+            before = said.task in promised and at <= exact(self.instance.now)
+            if off < -late or (off > late and not before):
+                yield Violation("decision-time", f"task {said.task}", at, amount=off)
+
+    def _channel(self, chunks: list[Executed]) -> Iterator[Violation]:
+        free = channel_free_of(self.instance, exact)
+        sends = [(exact(c.transmission_start), self._until(c, c.transmission_end)) for c in chunks]
+        first = min(sends, default=None)
+        if first is not None and free - first[0] > self._close(first[0]):
+            yield Violation("channel-not-ready", "channel", first[0], free, free - first[0])
+        yield from self._shared("channel-overlap", "channel", sends)
+
+    def _nodes(self, chunks: list[Executed]) -> Iterator[Violation]:
+        """Yield where a node has two chunks at once, or one while it is not there."""
+        held: dict[int, list[Executed]] = defaultdict(list)
+        for chunk in chunks:
+            held[chunk.node].append(chunk)
+        failures: dict[int, list[Failure]] = defaultdict(list)
+        for failure in self.scenario.failures:
+            failures[failure.node].append(failure)
+        free = self.instance.free_times
+        for node, parts in held.items():
+            busy = [
+                (exact(part.transmission_start), self._until(part, part.computation_end))
+                for part in parts
+            ]
+            start, ready = min(busy)[0], exact(free[node])
+            if ready - start > self._close(start):
+                yield Violation("not-ready", f"node {node}", start, ready, ready - start)
+            yield from self._shared("node-overlap", f"node {node}", busy)
+            for part in parts:
+                yield from self._failing(part, failures[node])
+
+    def _failing(self, chunk: Executed, failures: Iterable[Failure]) -> Iterator[Violation]:
+        """Yield where a chunk does not fare as the failures of its node say."""
+        resource = f"task {chunk.task} on node {chunk.node}"
+        start, end = exact(chunk.transmission_start), exact(chunk.computation_end)
+        stop = self._until(chunk, end)
+        lost = None if chunk.lost is None else exact(chunk.lost)
+        for failure in failures:
+            begin = exact(failure.begin)
+            back = stop if failure.until is None else min(stop, exact(failure.until))
+            within = back - max(start, begin)
+            if within > self._close(back):
+                kind = "node-down" if start >= begin else "failure-survived"
+                yield Violation(kind, resource, max(start, begin), back, within)
+            if lost is not None and start <= begin < end:
+                lost = None if abs(lost - begin) <= self._close(begin) else lost
+        if lost is not None:
+            yield Violation("lost-without-failure", resource, lost)
+
+    def _shared(
+        self, kind: str, resource: str, intervals: Iterable[tuple[Fraction, Fraction]]
+    ) -> Iterator[Violation]:
+        for shared in overlaps(intervals):
+            if shared.amount > self._close(exact(shared.end)):
+                yield Violation(kind, resource, *shared)
+
+    def _chunk(self, task: Task, chunk: Executed) -> Iterator[Violation]:
+        cluster, load = self.instance.cluster, exact(chunk.load)
+        resource = f"task {task.id} on node {chunk.node}"
+        sent, received = exact(chunk.transmission_start), exact(chunk.transmission_end)
+        begun, done = exact(chunk.computation_start), exact(chunk.computation_end)
+        tau, chi = self._factors.get(task.id, (Fraction(1), Fraction(1)))
+        send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(chunk.node)) * tau
+        compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(chunk.node)) * chi
+        late, arrival = self._late(task, done), exact(task.arrival)
+        if load < -exact(self.tolerance) * exact(task.load):
+            yield Violation("negative-load", resource, sent, received, -load)
+        if arrival - sent > late:
+            yield Violation("starts-before-arrival", resource, sent, arrival, arrival - sent)
+        if received - begun > late:
+            yield Violation("computes-before-received", resource, begun, received, received - begun)
+        if abs(received - sent - send) > late:
+            off = abs(received - sent - send)
+            yield Violation("transmission-duration", resource, sent, received, off)
+        if abs(done - begun - compute) > late:
+            off = abs(done - begun - compute)
+            yield Violation("computation-duration", resource, begun, done, off)
+
+    def _given_up(self, tasks: dict[str, Task]) -> Iterator[Violation]:
+        for part in self.trace.dropped:
+            task, load, at = tasks.get(part.task), exact(part.load), exact(part.at)
+            if task is None:
+                yield Violation("unknown-task", f"task {part.task}", amount=load)
+                continue
+            early = exact(task.arrival) - at
+            if load < -exact(self.tolerance) * exact(task.load):
+                yield Violation("negative-load", f"task {part.task}", at, amount=-load)
+            if early > self._late(task, at):
+                yield Violation("dropped-before-arrival", f"task {part.task}", at, amount=early)
+
+    def _tasks(self, chunks: list[Executed]) -> Iterator[Violation]:
+        """Yield where an accepted load is not accounted for, and where promises were not kept."""
+        done: dict[str, Fraction] = defaultdict(Fraction)
+        served: Counter[str] = Counter()
+        ends: dict[str, Fraction] = {}
+        for chunk in chunks:
+            served[chunk.task] += 1
+            if chunk.lost is None:
+                done[chunk.task] += exact(chunk.load)
+                end = exact(chunk.computation_end)
+                ends[chunk.task] = max(end, ends.get(chunk.task, end))
+        for part in self.trace.dropped:
+            served[part.task] += 1
+            done[part.task] += exact(part.load)
+        late = missed(self.instance, self.trace, self.tolerance)
+        remaining = remaining_of(self.instance, exact)
+        said = {decision.task: decision for decision in self.trace.decisions}
+        for task in self.instance.tasks:
+            decision, resource = said.get(task.id), f"task {task.id}"
+            if decision is None:
+                continue
+            if not decision.accepted:
+                if served[task.id]:
+                    yield Violation("rejected-task-served", resource, amount=served[task.id])
+                continue
+            missing = remaining[task.id] - done[task.id]
+            if abs(missing) > exact(self.tolerance) * exact(task.load):
+                yield Violation("load-not-conserved", resource, amount=missing)
+            if decision.promised and task.id in late:
+                due = exact(task.arrival) + exact(task.deadline)
+                end = ends.get(task.id, due)
+                yield Violation("deadline", resource, due, end, max(end - due, Fraction(0)))
+
+    @staticmethod
+    def _until(chunk: Executed, end: Number) -> Fraction:
+        """Return when a chunk lets go of what it holds."""
+        return exact(end) if chunk.lost is None else min(exact(end), exact(chunk.lost))
+
+    @cached_property
+    def _factors(self) -> dict[str, tuple[Fraction, Fraction]]:
+        return {f.task: (exact(f.tau), exact(f.chi)) for f in self.scenario.factors}
+
+    @cached_property
+    def _shortest(self) -> Fraction:
+        """The shortest deadline of a task that is accepted: what is rejected is in nobody's way."""
+        accepted = {said.task for said in self.trace.decisions if said.accepted}
+        spans = [exact(task.deadline) for task in self.instance.tasks if task.id in accepted]
+        return min(spans, default=Fraction(0))
+
+    def _late(self, task: Task, instant: Fraction) -> Fraction:
+        """Return by how much an instant of a task may be off."""
+        return exact(self.tolerance) * exact(task.deadline) + self._resolution(instant)
+
+    def _close(self, instant: Fraction) -> Fraction:
+        """Return by how much two tasks may come too close at an instant."""
+        return exact(self.tolerance) * self._shortest + self._resolution(instant)
+
+    def _resolution(self, instant: Fraction) -> Fraction:
+        return abs(instant) * ROUNDING if self.tolerance else Fraction(0)

@@ -1,0 +1,261 @@
+"""The rules: every way in which decisions and shares can break them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import cached_property
+
+from dlopt.arithmetic import ROUNDING, Number, exact
+from dlopt.problems.coreservation.batches import batch_times
+from dlopt.problems.coreservation.data import Change, Instance, Request, Share, Solution
+from dlopt.problems.coreservation.usage_profile import Piece, Skyline
+from dlopt.result import Violation
+
+KINDS = (
+    "unknown-request",
+    "undecided",
+    "decided-twice",
+    "decision-time",
+    "unknown-part",
+    "part-missing",
+    "part-twice",
+    "rejected-holds",
+    "unknown-machine",
+    "wrong-machine",
+    "share-below",
+    "share-above",
+    "overload",
+    "transient-overload",
+    "changes-differ",
+)
+"""The kinds of violation that `violations` tells apart."""
+
+
+def violations(
+    instance: Instance, solution: Solution, tolerance: float = 0
+) -> tuple[Violation, ...]:
+    """Return every way in which a plan breaks the rules, decided in rational arithmetic.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    tolerance : float, default 0
+        If positive, shares may exceed the CPU of the part and fall short of its least CPU by a
+        factor of `tolerance` and 64 units in the last place; a machine may be overloaded by
+        `tolerance` times the least CPU asked for by any part, and 64 units in the last place of
+        the most; decisions may be late by `tolerance` times the shortest window, and by 64 units
+        in the last place.
+
+    Returns
+    -------
+    tuple of Violation
+        Empty if the plan is valid. Kinds: see `KINDS`.
+
+    Notes
+    -----
+    At every instant the shares on a machine may together hold what its holdings leave of its
+    capacity, and no more; where holdings exceed it that is nothing. Windows are half-open. Where
+    the plan says by which changes it was made, this holds after each of them, too.
+    Complexity: O(n log n) in requests, parts, holdings and changes.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import Decision, Machine, Part, Request, Share
+    >>> wanted = Request("r", 0, 2, 6, 1, (Part(6), Part(5)))
+    >>> instance = Instance((Machine("m", 10),), (wanted,))
+    >>> plan = Solution((Decision("r", True, 0),), (Share("r", 0, 0, 6), Share("r", 1, 0, 5)))
+    >>> print(*violations(instance, plan))
+    overload on machine m in [2, 6] by 1
+    """
+    return tuple(_Rules(instance, solution, tolerance).broken())
+
+
+class _Rules:
+    """The rules against one plan, as exact numbers."""
+
+    def __init__(self, instance: Instance, solution: Solution, tolerance: float) -> None:
+        self.instance = instance
+        self.solution = solution
+        self.tolerance = exact(tolerance)
+        self.requests = {request.id: request for request in instance.requests}
+
+    def broken(self) -> Iterator[Violation]:
+        yield from self._decisions()
+        yield from self._shares()
+        yield from self._loads()
+        if self.solution.changes:
+            yield from self._history()
+
+    def _decisions(self) -> Iterator[Violation]:
+        """Yield where a request is not decided once, at its arrival or with its batch."""
+        decisions = self.solution.decisions
+        counts = Counter(decision.request for decision in decisions)
+        for name in self.requests:
+            if counts[name] == 0:
+                yield Violation("undecided", f"request {name}")
+            elif counts[name] > 1:
+                yield Violation("decided-twice", f"request {name}", amount=counts[name])
+        latest = dict(zip(self.requests, batch_times(self.instance), strict=True))
+        for decision in decisions:
+            request = self.requests.get(decision.request)
+            if request is None:
+                yield Violation("unknown-request", f"request {decision.request}")
+                continue
+            at = exact(decision.at)
+            early, late = exact(request.arrival) - at, at - latest[request.id]
+            if max(early, late) > self._instants(at):
+                amount = -early if early > 0 else late
+                yield Violation("decision-time", f"request {request.id}", at, amount=amount)
+
+    def _shares(self) -> Iterator[Violation]:
+        """Yield where an accepted request has not all of its parts, or a rejected one has any."""
+        held: dict[str, list[Share]] = defaultdict(list)
+        for share in self.solution.shares:
+            if share.request not in self.requests:
+                yield Violation("unknown-request", f"request {share.request}")
+            held[share.request].append(share)
+        for request in self.requests.values():
+            counts = Counter(share.part for share in held[request.id])
+            if request.id not in self._accepted and counts:
+                amount = sum((exact(share.cpu) for share in held[request.id]), Fraction(0))
+                resource = f"request {request.id}"
+                yield Violation(
+                    "rejected-holds", resource, exact(request.start), exact(request.end), amount
+                )
+            for index in range(len(request.parts)):
+                if counts[index] == 0 and request.id in self._accepted:
+                    yield Violation("part-missing", _place(request.id, index))
+                elif counts[index] > 1:
+                    amount = Fraction(counts[index])
+                    yield Violation("part-twice", _place(request.id, index), amount=amount)
+            for share in held[request.id]:
+                yield from self._share(request, share)
+
+    def _share(self, request: Request, share: Share) -> Iterator[Violation]:
+        """Yield where a share is not what its part allows."""
+        resource = _place(share.request, share.part)
+        if not 0 <= share.machine < len(self.instance.machines):
+            yield Violation("unknown-machine", resource, amount=share.machine)
+        if not 0 <= share.part < len(request.parts):
+            yield Violation("unknown-part", resource)
+            return
+        part = request.parts[share.part]
+        if part.machine not in (None, share.machine):
+            yield Violation("wrong-machine", resource, amount=share.machine)
+        cpu, least, most = exact(share.cpu), exact(part.least), exact(part.cpu)
+        if cpu < least * (1 - self._slack):
+            yield Violation("share-below", resource, amount=least - cpu)
+        if cpu > most * (1 + self._slack):
+            yield Violation("share-above", resource, amount=cpu - most)
+
+    def _loads(self) -> Iterator[Violation]:
+        """Yield where the shares on a machine exceed what is left of its capacity."""
+        skylines = self._skylines(self.solution.shares)
+        for share in self.solution.shares:
+            if self._stands(share):
+                skylines[share.machine].add(*self._piece(share))
+        for machine, skyline in enumerate(skylines):
+            resource = f"machine {self.instance.machines[machine].id}"
+            for start, end, units in skyline.above(self._overload * self._unit):
+                amount = Fraction(units, self._unit)
+                yield Violation("overload", resource, start, end, amount)
+
+    def _history(self) -> Iterator[Violation]:
+        """Yield where a change overloads a machine, or where they do not make the plan."""
+        changes = self.solution.changes
+        skylines = self._skylines(changes)
+        left: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
+        for share in self.solution.shares:
+            left[share.request, share.part, share.machine] += exact(share.cpu)
+        for change in changes:
+            left[change.request, change.part, change.machine] -= exact(change.cpu)
+            if self._stands(change):
+                yield from self._change(skylines[change.machine], change)
+        for (request, part, machine), amount in left.items():
+            if abs(amount) > self._overload:
+                resource = f"{_place(request, part)}, machine {machine}"
+                yield Violation("changes-differ", resource, amount=amount)
+
+    def _change(self, skyline: Skyline, change: Change) -> Iterator[Violation]:
+        """Make a change, and yield whether the machine is overloaded then."""
+        start, end, units = self._piece(change)
+        skyline.add(start, end, units)
+        if units > 0:
+            amount = Fraction(skyline.peak(start, end), self._unit)
+            if amount > self._overload:
+                resource = f"machine {self.instance.machines[change.machine].id}"
+                yield Violation("transient-overload", resource, start, end, amount)
+
+    def _skylines(self, entries: Iterable[Share | Change]) -> list[Skyline]:
+        """Return the machines before any of the entries."""
+        windows: dict[int, list[Piece]] = defaultdict(list)
+        for entry in entries:
+            if self._stands(entry):
+                windows[entry.machine].append(self._piece(entry))
+        held: dict[int, list[Piece]] = defaultdict(list)
+        for one in self.instance.holdings:
+            held[one.machine].append((exact(one.start), exact(one.end), self._units(one.cpu)))
+        return [
+            Skyline(
+                [(exact(instant), self._units(value)) for instant, value in machine.steps],
+                held[index],
+                windows[index],
+            )
+            for index, machine in enumerate(self.instance.machines)
+        ]
+
+    def _stands(self, entry: Share | Change) -> bool:
+        """Tell whether the request and the machine of an entry exist."""
+        return entry.request in self.requests and 0 <= entry.machine < len(self.instance.machines)
+
+    def _piece(self, entry: Share | Change) -> Piece:
+        request = self.requests[entry.request]
+        return exact(request.start), exact(request.end), self._units(entry.cpu)
+
+    @cached_property
+    def _unit(self) -> int:
+        """How many units there are in a CPU of 1, so that whatever is loaded is whole."""
+        instance, plan = self.instance, self.solution
+        loads = [value for machine in instance.machines for _, value in machine.steps]
+        loads += [entry.cpu for entry in instance.holdings]
+        loads += [entry.cpu for entry in plan.shares]
+        loads += [entry.cpu for entry in plan.changes]
+        return math.lcm(*{exact(load).denominator for load in loads})
+
+    def _units(self, cpu: Number) -> int:
+        return int(exact(cpu) * self._unit)
+
+    @cached_property
+    def _accepted(self) -> frozenset[str]:
+        return frozenset(one.request for one in self.solution.decisions if one.accepted)
+
+    @cached_property
+    def _overload(self) -> Fraction:
+        """By how much a machine may be overloaded."""
+        if not self.tolerance:
+            return Fraction(0)
+        asked = [exact(part.cpu) for one in self.requests.values() for part in one.parts]
+        return self.tolerance * min(asked) + ROUNDING * max(asked)
+
+    @property
+    def _slack(self) -> Fraction:
+        """By what factor a share may be off."""
+        return self.tolerance + ROUNDING if self.tolerance else Fraction(0)
+
+    def _instants(self, instant: Fraction) -> Fraction:
+        """Return by how much a decision may be late."""
+        if not self.tolerance:
+            return Fraction(0)
+        return self.tolerance * self._shortest + abs(instant) * ROUNDING
+
+    @cached_property
+    def _shortest(self) -> Fraction:
+        return min(exact(one.end) - exact(one.start) for one in self.requests.values())
+
+
+def _place(request: str, part: int) -> str:
+    return f"part {part} of request {request}"

@@ -1,0 +1,143 @@
+"""What a plan is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from dlopt.arithmetic import Number, exact, simplest
+from dlopt.errors import NotApplicableError
+from dlopt.problems.coreservation.benefit_functions import benefit_at
+from dlopt.problems.coreservation.data import Instance, Solution
+from dlopt.result import Objective, Value
+
+OBJECTIVES: Mapping[str, Objective] = {
+    goal.name: goal
+    for goal in (
+        Objective("benefit", "max"),
+        Objective("rejections", "min"),
+        Objective("rejected-priority", "min"),
+        Objective(
+            "benefit-then-rejections",
+            "max",
+            levels=("benefit", "rejections"),
+            senses=("max", "min"),
+            telling=False,
+        ),
+        Objective(
+            "rejections-then-benefit",
+            "min",
+            levels=("rejections", "benefit"),
+            senses=("min", "max"),
+            telling=False,
+        ),
+        Objective(
+            "rejected-priority-then-benefit",
+            "min",
+            levels=("rejected-priority", "benefit"),
+            senses=("min", "max"),
+            telling=False,
+        ),
+        Objective("rejections-then-machines", "min", ("rejections", "machines"), telling=False),
+    )
+}
+
+
+def default_objective(instance: Instance) -> str:
+    """Return the objective that is meant where none is named: ``benefit``."""
+    return "benefit"
+
+
+def objective(instance: Instance, solution: Solution, name: str = "benefit") -> Value:
+    """Return what a plan is worth, exactly.
+
+    Parameters
+    ----------
+    instance : Instance
+    solution : Solution
+    name : str
+        ``benefit``: the mean of the benefits of a request's parts, weighted with its priority by
+        the sum of all priorities, and summed over accepted requests: 0 to 1. ``rejections``: how
+        many requests are rejected. ``rejected-priority``: the sum of their priorities. The others
+        are lexicographic, the first level first, and have a tuple of values; ``machines`` counts
+        those on which something is reserved by the plan.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such objective.
+
+    Notes
+    -----
+    Source: Min 2001, section 5.1.
+
+    Examples
+    --------
+    >>> from dlopt.problems.coreservation import Decision, Machine, Part, Request, Share, linear
+    >>> soft = Request("r", 0, 1, 2, priority=3, parts=(Part(8, 2, linear()),))
+    >>> hard = Request("s", 0, 1, 2, priority=1, parts=(Part(4),))
+    >>> instance = Instance((Machine("m", 8),), (soft, hard))
+    >>> plan = Solution(
+    ...     (Decision("r", True, 0), Decision("s", True, 0)),
+    ...     (Share("r", 0, 0, 4), Share("s", 0, 0, 4)),
+    ... )
+    >>> objective(instance, plan)
+    Fraction(5, 8)
+    >>> objective(instance, plan, "rejections-then-benefit")
+    (0, Fraction(5, 8))
+    """
+    if name not in OBJECTIVES:
+        known = ", ".join(OBJECTIVES)
+        raise NotApplicableError(f"coreservation has no objective {name!r}: {known}")
+    levels = OBJECTIVES[name].levels
+    if levels:
+        return tuple(_LEVELS[level](instance, solution) for level in levels)
+    return _LEVELS[name](instance, solution)
+
+
+def _benefit(instance: Instance, solution: Solution) -> Number:
+    held = {(share.request, share.part): share.cpu for share in solution.shares}
+    accepted = _accepted(solution)
+    worth, weight = Fraction(0), Fraction(0)
+    for request in instance.requests:
+        priority = exact(request.priority)
+        weight += priority
+        if request.id in accepted:
+            parts = sum(
+                (
+                    benefit_at(
+                        part.benefit, exact(held.get((request.id, index), 0)) / exact(part.cpu)
+                    )
+                    for index, part in enumerate(request.parts)
+                ),
+                Fraction(0),
+            )
+            worth += priority * parts / len(request.parts)
+    return simplest(worth / weight)
+
+
+def _rejections(instance: Instance, solution: Solution) -> Number:
+    accepted = _accepted(solution)
+    return sum(request.id not in accepted for request in instance.requests)
+
+
+def _rejected_priority(instance: Instance, solution: Solution) -> Number:
+    accepted = _accepted(solution)
+    rejected = (one for one in instance.requests if one.id not in accepted)
+    return simplest(sum((exact(one.priority) for one in rejected), Fraction(0)))
+
+
+def _machines(instance: Instance, solution: Solution) -> Number:
+    return len({share.machine for share in solution.shares})
+
+
+def _accepted(solution: Solution) -> frozenset[str]:
+    return frozenset(decision.request for decision in solution.decisions if decision.accepted)
+
+
+_LEVELS: Mapping[str, Callable[[Instance, Solution], Number]] = {
+    "benefit": _benefit,
+    "rejections": _rejections,
+    "rejected-priority": _rejected_priority,
+    "machines": _machines,
+}

@@ -1,0 +1,90 @@
+"""What may become of a task that a scheduler sends to a machine."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+
+from dlopt.arithmetic import exact
+from dlopt.problems.dag.trace import Run
+from dlopt.problems.dag.trace_checker.facts import Facts, coherent, name
+from dlopt.result import Violation
+
+
+def of_runs(facts: Facts) -> Iterator[Violation]:
+    """Yield what became of runs that cannot have become of them."""
+    for run in facts.runs:
+        if not coherent(run):
+            yield Violation("incoherent-run", name(run), run.sent)
+            continue
+        yield from _place(facts, run)
+        yield from _ready(facts, run)
+        if run.start is not None:
+            there = facts.arrival(run)
+            if facts.before(run.start, there):
+                late = there - exact(run.start)
+                yield Violation("starts-before-data", name(run), run.start, there, late)
+        if run.known is not None and run.end is not None:
+            there = facts.delivery(run, run.end)
+            if facts.before(run.known, there):
+                late = there - exact(run.known)
+                yield Violation("known-before-result", name(run), run.known, there, late)
+        yield from _dropped(facts, run)
+    yield from _again(facts)
+
+
+def _place(facts: Facts, run: Run) -> Iterator[Violation]:
+    """Yield where a run is in the wrong place, or takes the wrong time there."""
+    lan, course = facts.instance.machines[run.machine].lan, facts.courses.get(run.graph)
+    if course is not None and course.lan != lan:
+        yield Violation("wrong-lan", name(run), run.sent)
+    cost = facts.times.duration(run.graph, run.task, run.machine)
+    if cost is None:
+        yield Violation("cannot-run", name(run), run.sent)
+    elif run.start is not None and run.end is not None:
+        took, resolution = exact(run.end) - exact(run.start), facts.resolution(run.end)
+        whole = run.fate in ("done", "ignored")
+        off = max(took - cost * facts.most, cost * facts.least - took if whole else 0)
+        if off > resolution:
+            yield Violation("duration", name(run), run.start, run.end, off)
+
+
+def _ready(facts: Facts, run: Run) -> Iterator[Violation]:
+    """Yield where a task is sent before its graph, or the result of a predecessor, is there."""
+    course = facts.courses.get(run.graph)
+    if course is not None and (course.received is None or facts.before(run.sent, course.received)):
+        yield Violation("sent-before-ready", name(run), run.sent, course.received)
+    for source, _ in facts.needs[run.graph, run.task]:
+        before = facts.done.get((run.graph, source))
+        if before is None or before.known is None or facts.before(run.sent, before.known):
+            known = None if before is None else before.known
+            yield Violation("sent-before-ready", name(run), run.sent, known)
+
+
+def _dropped(facts: Facts, run: Run) -> Iterator[Violation]:
+    """Yield where what a run did, or might have done, was dropped though nothing else was done."""
+    course = facts.courses.get(run.graph)
+    if run.fate not in ("ignored", "withdrawn") or course is None or course.returned is None:
+        return  # if the graph was given up, so were its runs
+    done, at = facts.done.get((run.graph, run.task)), run.known or run.freed
+    if done is None or done.known is None or at is None:
+        return  # which is another violation
+    if facts.before(at, done.known):
+        yield Violation("dropped-needlessly", name(run), at, done.known)
+
+
+def _again(facts: Facts) -> Iterator[Violation]:
+    """Yield where a task is sent though a machine has it, or though it is done."""
+    held: dict[tuple[int, int], list[Run]] = defaultdict(list)
+    for run in facts.runs:
+        held[run.graph, run.task].append(run)
+    for key, runs in held.items():
+        runs.sort(key=lambda run: exact(run.sent))
+        for before, after in pairwise(runs):
+            if before.freed is None or facts.before(after.sent, before.freed):
+                yield Violation("sent-twice", name(after), after.sent, before.freed)
+        done = facts.done.get(key)
+        for run in runs:
+            if done is not None and done.known is not None and facts.before(done.known, run.sent):
+                yield Violation("sent-though-done", name(run), run.sent, done.known)

@@ -1,0 +1,291 @@
+"""Typed records whose annotations say what a field may hold.
+
+The annotation of a field is the only place where its rule stands. From it come the check in the
+constructor, the reading of files (every fault at once) and the JSON Schema.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from itertools import islice
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+
+from annotated_types import Ge, Gt
+
+from dlopt import arithmetic
+from dlopt.arithmetic import Number
+from dlopt.errors import MISSING, Fault, InvalidInstanceError
+from dlopt.problems.field_checks import (
+    BAD,
+    MOST_FAULTS,
+    Check,
+    compiled,
+    holds_numbers,
+    is_sequence,
+)
+
+NonNegative = Annotated[Number, Ge(0)]
+Positive = Annotated[Number, Gt(0)]
+
+RecordT = TypeVar("RecordT", bound="Record")
+
+_COMPILED: dict[type, dict[str, tuple[Check, bool, bool]]] = {}
+
+
+class Record:
+    """Base of all instances, solutions and their parts: checked when built, then frozen.
+
+    Lists and arrays become tuples, NumPy numbers become Python's; whatever a field may not hold
+    raises :class:`dlopt.errors.InvalidInstanceError` with all faults of the record.
+    """
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        given = {name: getattr(self, name) for name in _checks(type(self))}
+        values, found = examine(type(self), given)
+        if found:
+            raise InvalidInstanceError(found)
+        for name, value in values.items():
+            if value is not given[name]:
+                object.__setattr__(self, name, value)
+
+    @classmethod
+    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield the faults between fields; `known` holds those that are fine by themselves."""
+        return ()
+
+    @classmethod
+    def lengths(cls, known: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return which lists must have one entry a node, and how many nodes there are.
+
+        They are counted even where an entry is wrong by itself.
+        """
+        return {}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Self:
+        """Build the record from plain data, as a JSON file gives it.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault found in `data`.
+        """
+        values, found = examine(cls, data)
+        if found:
+            raise InvalidInstanceError(found)
+        return cls(**values)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold; fields at their default are left out."""
+        data = {}
+        for item in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if item.default is dataclasses.MISSING or value != item.default:
+                data[item.name] = plain(value)
+        return data
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BestKnown(Record):
+    """The best value known of an instance, and what proves it.
+
+    Parameters
+    ----------
+    objective : str
+        By which objective.
+    plan_class : {"single", "per-stage", "k", "any"}
+        Of which plans: one chunk per node, one per node and stage, k, or any.
+    value : Number or tuple of Number, optional
+        What the best known plan is worth.
+    bound : Number or tuple of Number, optional
+        What no plan of the class beats.
+    method : str
+        Which method proved it.
+    """
+
+    objective: str
+    plan_class: Literal["single", "per-stage", "k", "any"]
+    value: Number | tuple[Number, ...] | None = None
+    bound: Number | tuple[Number, ...] | None = None
+    method: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Header(Record):
+    """What every instance may say of itself; no part of what it is, nor of equality.
+
+    Parameters
+    ----------
+    name : str
+        What tables and results call the instance.
+    origin : str
+        Where it comes from.
+    units : str
+        What its numbers count, such as seconds.
+    best_known : tuple of BestKnown
+        The best values known, by objective and plan class.
+    """
+
+    problem: ClassVar[str]
+
+    name: str = dataclasses.field(default="", compare=False)
+    origin: str = dataclasses.field(default="", compare=False)
+    units: str = dataclasses.field(default="", compare=False)
+    best_known: tuple[BestKnown, ...] = dataclasses.field(default=(), compare=False)
+
+
+HEADER_FIELDS = frozenset(item.name for item in dataclasses.fields(Header))
+
+
+def examine(
+    kind: type[Record], data: object, path: str = ""
+) -> tuple[dict[str, Any], tuple[Fault, ...]]:
+    """Check plain data (or given field values) against a record type.
+
+    Returns
+    -------
+    values : dict
+        The fields that are fine by themselves, converted.
+    faults : tuple of Fault
+        Everything that is wrong, in the order of the fields.
+    """
+    if not isinstance(data, Mapping):
+        return {}, (Fault(path, data, "must be an object with named fields"),)
+    found: list[Fault] = []
+    values: dict[str, Any] = {}
+    checks = _checks(kind)
+    dot = f"{path}." if path else ""
+    for name, (check, required, _) in checks.items():
+        if name in data:
+            value = check(data[name], dot + name, found)
+            if value is not BAD:
+                values[name] = value
+        elif required:
+            found.append(Fault(dot + name, MISSING, "is missing"))
+    known = ", ".join(checks)
+    strange = (key for key in data if key not in checks)
+    found += [
+        Fault(f"{dot}{key}", data[key], f"is not a field (known: {known})")
+        for key in islice(strange, MOST_FAULTS)
+    ]
+    told = {fault.path for fault in found}
+    for name, nodes in kind.lengths(values).items():
+        counted = is_sequence(data.get(name)) and dot + name not in told
+        if counted and len(data[name]) != nodes:
+            rule = f"must have one entry for each of the {nodes} nodes"
+            found.append(Fault(dot + name, len(data[name]), rule))
+    for fault in kind.relations(values):
+        found.append(dataclasses.replace(fault, path=dot + fault.path))
+    return values, tuple(found)
+
+
+def floating(record: RecordT) -> RecordT:
+    """Return a record with every number a float; counts and indices stay integers.
+
+    Examples
+    --------
+    >>> floating(BestKnown("completion", "single", value=3)).value
+    3.0
+    """
+    numeric = _checks(type(record))
+    changed = {
+        name: _floated(getattr(record, name), numeric[name][2])
+        for name in numeric
+        if name not in HEADER_FIELDS
+    }
+    return dataclasses.replace(record, **changed)  # type: ignore[type-var]
+
+
+def as_exact(record: RecordT) -> RecordT:
+    """Return a record with each float as the exact number that it stands for.
+
+    Examples
+    --------
+    >>> as_exact(BestKnown("completion", "single", value=0.1)).value
+    Fraction(1, 10)
+    """
+    return _rational(record)  # type: ignore[no-any-return]
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as lists, dicts, strings and numbers that JSON can hold."""
+    if isinstance(value, Record):
+        return value.to_data()
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Fraction):
+        return arithmetic.to_json(value)
+    return value
+
+
+def numbers_of(value: Any) -> Iterable[Number]:
+    """Yield every number that stands in a record, depth first; the header's are left out."""
+    if isinstance(value, Record):
+        for item in dataclasses.fields(value):  # type: ignore[arg-type]
+            if not (item.name in HEADER_FIELDS and isinstance(value, Header)):
+                yield from numbers_of(getattr(value, item.name))
+    elif isinstance(value, tuple):
+        for entry in value:
+            yield from numbers_of(entry)
+    elif isinstance(value, int | float | Fraction) and not isinstance(value, bool):
+        yield value
+
+
+def _rational(value: Any) -> Any:
+    if isinstance(value, Record):
+        fields = dataclasses.fields(value)  # type: ignore[arg-type]
+        changed = {one.name: _rational(getattr(value, one.name)) for one in fields}
+        return dataclasses.replace(value, **changed)  # type: ignore[type-var]
+    if isinstance(value, tuple):
+        return tuple(map(_rational, value))
+    number = isinstance(value, float)
+    return arithmetic.simplest(arithmetic.exact(value)) if number else value
+
+
+def _checks(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:
+    """Return of each field its check, whether it must be given, and whether it holds numbers."""
+    if kind not in _COMPILED:
+        _COMPILED[kind] = _compile_record(kind)
+    return _COMPILED[kind]
+
+
+def _compile_record(kind: type[Record]) -> dict[str, tuple[Check, bool, bool]]:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return {
+        item.name: (
+            compiled(hints[item.name], _nested),
+            item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING,
+            holds_numbers(hints[item.name]),
+        )
+        for item in dataclasses.fields(kind)  # type: ignore[arg-type]
+    }
+
+
+def _nested(kind: type) -> Check | None:
+    """Return the check of a field that holds a record, compiled when it is first used."""
+    if not issubclass(kind, Record):
+        return None
+
+    def check(value: Any, path: str, found: list[Fault]) -> Any:
+        if isinstance(value, kind):
+            return value
+        values, faults = examine(kind, value, path)
+        found.extend(faults)
+        return BAD if faults else kind(**values)
+
+    return check
+
+
+def _floated(value: Any, numeric: bool) -> Any:
+    if isinstance(value, Record):
+        return floating(value)
+    if isinstance(value, tuple):
+        return tuple(_floated(entry, numeric) for entry in value)
+    if numeric and isinstance(value, int | Fraction):
+        return float(value)
+    return value

@@ -1,0 +1,381 @@
+"""The referee: holds plans and answers against the rules of their problem.
+
+It shares no code with what makes them. Values are recomputed, statuses and bounds must agree with
+them; only a method that is known to be flawed may leave here with violations.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from dlopt import registry
+from dlopt.arithmetic import (
+    EXACT,
+    FLOATING,
+    ROUNDING,
+    SOLVER,
+    Number,
+    exact,
+    is_exact,
+    is_finite,
+    simplest,
+    to_json,
+)
+from dlopt.errors import NotApplicableError, SolverError, shortened
+from dlopt.problems.validated_record import Header, numbers_of
+from dlopt.registry import Method
+from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation, within_class
+
+
+class RefutedAnswerError(SolverError):
+    """An answer that the rules of the problem refute, of a method that claims otherwise.
+
+    Attributes
+    ----------
+    instance : Instance
+    result : Result
+        The answer, with its violations.
+    """
+
+    def __init__(self, message: str, instance: Header, result: Result[Any]) -> None:
+        super().__init__(message)
+        self.instance = instance
+        self.result = result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.instance, self.result)
+
+
+def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[Violation, ...]:
+    """Return every way in which a plan breaks the rules of its problem.
+
+    Parameters
+    ----------
+    instance : Instance
+    plan : Solution or Result
+        Of a result, its value, bound and status are checked too.
+    tolerance : float, optional
+        Relative. By default that of the result, at most 1e-6; for a plan alone it is 0 if all
+        numbers of the instance are exact, else 1e-9. What is proven of an instance holds for
+        every plan that passes at the default.
+
+    Raises
+    ------
+    NotApplicableError
+        If the plan is none of the instance's problem, or the tolerance not in [0, 1).
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.iit import Chunk, Instance, Solution
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (2,), load=1)
+    >>> for violation in check(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),))):
+    ...     print(violation)
+    not-ready on node 0 in [0, 2] by 2
+    """
+    allowed = tolerance_of(instance, plan, tolerance)
+    module = registry.problem_of(instance).module
+    if not isinstance(plan, Result):
+        return tuple(module.violations(instance, plan, allowed))
+    if (plan.solution is not None) != (plan.status in WITH_PLAN):
+        return (Violation("status", str(plan.status)),)
+    if plan.solution is None:
+        return ()
+    found = tuple(module.violations(instance, plan.solution, allowed))
+    if plan.objective not in module.OBJECTIVES:
+        return (*found, Violation("unknown-objective", plan.objective or "none"))
+    goal: Objective = module.OBJECTIVES[plan.objective]
+    value = _worth(instance, plan.solution, plan.objective)
+    if value is None:
+        return (*found, Violation("value", plan.objective))
+    origin = origin_of(instance, plan.objective)
+    if plan.value is None or _off(plan.value, value, origin) > exact(allowed):
+        found += (Violation("value", plan.objective, amount=_difference(plan.value, value)),)
+    bound, stated = plan.bound, _in_kind(value, allowed == EXACT)
+    apart: Any = 0 if bound is None else _off(bound, value, origin)
+    if bound is not None and apart > exact(allowed) and _beyond(goal, value, bound):
+        found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
+    elif plan.status is Status.OPTIMAL and not _meets(bound, stated, origin):
+        found += (Violation("status", str(plan.status)),)
+    return found
+
+
+def tolerance_of(instance: Header, plan: Any, tolerance: float | None = None) -> float:
+    """Return the relative tolerance by which `check` checks a plan, see there."""
+    module = registry.problem_of(instance).module
+    solution = plan.solution if isinstance(plan, Result) else plan
+    nothing = isinstance(plan, Result) and solution is None
+    if not nothing and not isinstance(solution, module.Solution):
+        kind = f"{type(solution).__module__}.{type(solution).__qualname__}"
+        text = f"a plan of {instance.problem} is a {module.Solution.__module__}.Solution"
+        raise NotApplicableError(f"{text}, not a {kind.removeprefix('builtins.')}")
+    if tolerance is not None:
+        if not 0 <= tolerance < 1:
+            raise NotApplicableError(f"the tolerance must lie in [0, 1), got {tolerance}")
+        return tolerance
+    return min(plan.tolerance, SOLVER) if isinstance(plan, Result) else default_tolerance(instance)
+
+
+def default_tolerance(instance: Header) -> float:
+    """Return 0 for an instance in exact numbers, for others what formulas in floats are held to.
+
+    It is a matter of the instance and not of the plan, so that what is proven of the instance
+    holds for every plan that passes.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.iit import Instance
+    >>> cluster = Cluster(1, tau=1, chi=1)
+    >>> default_tolerance(Instance(cluster, (2,), load=1))
+    0.0
+    >>> default_tolerance(Instance(cluster, (2,), load=0.5))
+    1e-09
+    """
+    return EXACT if is_exact(numbers_of(instance)) else FLOATING
+
+
+def origin_of(instance: Header, objective: str) -> Number:
+    """Return the instant that an objective counts from if it is a date, else 0.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.iit import Instance
+    >>> origin_of(Instance(Cluster(1, tau=1, chi=1), (1_700_000_000,), load=1), "nodes")
+    0
+    """
+    of = getattr(registry.problem_of(instance).module, "origin", None)
+    origin: Number = 0 if of is None else of(instance, objective)
+    return origin
+
+
+def values_of(instance: Header, solution: Any) -> dict[str, Value]:
+    """Return what a plan is worth by every objective that can be said of it.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.iit import Chunk, Instance, Solution
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1)
+    >>> values_of(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),)))
+    {'completion': 2, 'nodes': 1}
+    """
+    rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(solution))
+    worth = {
+        name: _worth(instance, solution, name)
+        for name in registry.problem_of(instance).module.OBJECTIVES
+    }
+    return {name: _in_kind(value, rational) for name, value in worth.items() if value is not None}
+
+
+def misfit(stem: str, answer: object) -> str | None:
+    """Return why something is no answer that can be judged, or None if it is one."""
+    if not isinstance(answer, Result):
+        return f"it returned a {type(answer).__name__}, not a Result"
+    kind = registry.problem(stem).module.Solution
+    if not isinstance(answer.status, Status):
+        return f"its status is {answer.status!r}, not a Status"
+    if answer.solution is not None and not isinstance(answer.solution, kind):
+        return f"its solution is a {type(answer.solution).__name__}, not a Solution of {stem}"
+    if not isinstance(answer.solver, str | None):
+        return f"its solver is {answer.solver!r}, not a name"
+    for name, value in (("value", answer.value), ("bound", answer.bound)):
+        levels = () if value is None else _levels(value)
+        if not all(isinstance(level, numbers.Real) for level in levels):
+            return f"its {name} is no number: {value!r}"
+    return None
+
+
+def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any]) -> Result[Any]:
+    """Hold a method's answer against the rules; return it with what was recomputed.
+
+    Raises
+    ------
+    RefutedAnswerError
+        If the method claims to be sound and its answer is not.
+    """
+    if answer.reason is not None:
+        answer = replace(answer, reason=shortened(answer.reason))
+    proves = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"
+    if answer.status is Status.INFEASIBLE and entry.claim != "optimal":
+        raise RefutedAnswerError(f"{entry.name} cannot prove infeasibility", instance, answer)
+    if answer.bound is not None and not proves:
+        raise RefutedAnswerError(f"{entry.name} cannot prove a bound", instance, answer)
+    if (answer.solution is not None) != (answer.status in WITH_PLAN):
+        has = "a plan" if answer.solution is not None else "no plan"
+        text = f"{entry.name} says {answer.status} and has {has}"
+        raise RefutedAnswerError(text, instance, answer)
+    origin = origin_of(instance, goal.name)
+    answer = replace(answer, proof=_proof(instance, entry, answer), origin=origin)
+    if answer.solution is None:
+        return replace(answer, tolerance=_tolerance(entry, [answer.bound]))
+    module = registry.problem(entry.stem).module
+    rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(answer.solution))
+    tolerance = EXACT if rational else _tolerance(entry, [0.0])
+    found = tuple(module.violations(instance, answer.solution, tolerance))
+    recomputed = _worth(instance, answer.solution, goal.name)
+    claimed = answer.value
+    wrong = (
+        claimed is None
+        or recomputed is None
+        or _off(claimed, recomputed, origin) > exact(tolerance)
+    )
+    answer = replace(answer, violations=found, tolerance=tolerance)
+    if found or wrong or recomputed is None:
+        if entry.claim == "literal-unsound":
+            return replace(answer, status=Status.UNSOUND, bound=None, proof=None)
+        what = str(found[0]) if found else f"its value is {_text(recomputed)}, not {_text(claimed)}"
+        raise RefutedAnswerError(f"the answer of {entry.name} is refuted: {what}", instance, answer)
+    value = _in_kind(recomputed, rational)
+    answer = replace(answer, value=value)
+    if answer.bound is not None and _beyond(goal, value, answer.bound):
+        if not _meets(answer.bound, value, origin):
+            raise RefutedAnswerError(
+                f"{entry.name} has a plan of value {_text(value)} beyond its bound "
+                f"{_text(answer.bound)}",
+                instance,
+                answer,
+            )
+        answer = replace(answer, bound=value)
+    if answer.status is Status.OPTIMAL and not _meets(answer.bound, value, origin):
+        return replace(answer, status=Status.FEASIBLE, reason="value and bound differ")
+    return answer
+
+
+def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]) -> str | None:
+    """Return which checked plan is better than an answer says that any plan is, or None.
+
+    Parameters
+    ----------
+    goal : Objective
+    answer : Result
+        Its bound is held against the plans, and that there is none if it is ``exact`` that says
+        so: others ask for more than a plan.
+    others : iterable of Result
+        Of the same instance and objective, as `dlopt.solve` returns them. Plans of another class
+        than the bound speaks of count no more than unsound ones.
+
+    Examples
+    --------
+    >>> goal = Objective("completion", "min")
+    >>> plan = Result(Status.FEASIBLE, object(), value=4, method="opr", plan_class="single")
+    >>> bound = Result(Status.BOUND, bound=5, method="bound-fluid", plan_class="any")
+    >>> disproof(goal, bound, [plan])
+    'its bound says that no plan is better than 5, but the checked plan of opr has the value 4'
+    """
+    none = answer.status is Status.INFEASIBLE and answer.method == "exact"
+    for other in others:
+        if other.solution is None or other.value is None or other.status is Status.UNSOUND:
+            continue
+        if not within_class(other.plan_class, answer.plan_class):
+            continue
+        plan = f"the checked plan of {other.method} has the value {_text(other.value)}"
+        if none:
+            return f"it says that no plan exists, but {plan}"
+        beyond = answer.bound is not None and _beyond(goal, other.value, answer.bound)
+        if beyond and not _meets(answer.bound, other.value, answer.origin):
+            limit = _text(answer.bound)
+            return f"its bound says that no plan is better than {limit}, but {plan}"
+    return None
+
+
+def _proof(instance: Header, entry: Method, answer: Result[Any]) -> Proof | None:
+    """Return on whose word an answer stands, where the method does not say it itself."""
+    if answer.bound is None and answer.status is not Status.INFEASIBLE:
+        return None
+    if answer.certificate is not None:
+        return "certificate"
+    if answer.proof is not None:
+        return answer.proof
+    if answer.solver is not None:
+        return "solver"
+    return "exact" if is_exact(numbers_of(instance)) else "floats"
+
+
+def _tolerance(entry: Method, numbers: Iterable[Value | None]) -> float:
+    if is_exact(level for number in numbers if number is not None for level in _levels(number)):
+        return EXACT
+    return FLOATING if entry.kind == "heuristic" else SOLVER
+
+
+def _in_kind(value: Value, rational: bool) -> Value:
+    """Return a recomputed value as the instance's numbers are: exact, or floats and counts."""
+    if isinstance(value, tuple):
+        return tuple(_one(level, rational) for level in value)
+    return _one(value, rational)
+
+
+def _one(value: Number, rational: bool) -> Number:
+    return simplest(value) if rational or isinstance(value, int) else float(value)
+
+
+def _worth(instance: Header, solution: Any, name: str) -> Value | None:
+    """Return what a plan is worth, or None if that cannot be said, as of an empty one."""
+    value: Value
+    try:
+        value = registry.problem_of(instance).module.objective(instance, solution, name)
+    except ValueError:
+        return None
+    return value
+
+
+def _meets(bound: Value | None, value: Value, origin: Number) -> bool:
+    """Tell whether a bound proves a value: equal if both are exact, else as solvers round."""
+    if bound is None:
+        return False
+    rational = is_exact((*_levels(bound), *_levels(value)))
+    return bool(_off(bound, value, origin) <= exact(EXACT if rational else SOLVER))
+
+
+def _beyond(goal: Objective, value: Value, bound: Value) -> bool:
+    """Tell whether a value is better than a bound, or the bound is no number to compare with."""
+    return _off(bound, value) == math.inf or goal.better(value, bound)
+
+
+def _off(claimed: Value, truth: Value, origin: Number = 0) -> Any:
+    """Return the largest difference of two values, relative to the larger of the two.
+
+    Dates count from the origin, and may differ by their rounding as floats. The difference is
+    infinite where values cannot be compared.
+    """
+    levels = _levels(claimed)
+    if len(levels) != len(_levels(truth)) or not all(map(is_finite, levels)):
+        return math.inf
+    pairs = zip(levels, _levels(truth), strict=True)
+    return max(_relative(a, b, exact(origin)) for a, b in pairs)
+
+
+def _relative(left: Number, right: Number, origin: Fraction) -> Fraction | float:
+    one, other = exact(left), exact(right)
+    apart = abs(one - other)
+    if origin and not is_exact((left, right)):
+        apart -= ROUNDING * max(abs(one), abs(other))
+    if apart <= 0:
+        return Fraction(0)
+    span = max(abs(one - origin), abs(other - origin))
+    return apart / span
+
+
+def _difference(claimed: Value | None, truth: Value) -> Number | None:
+    if claimed is None or isinstance(claimed, tuple) or isinstance(truth, tuple):
+        return None
+    if not is_finite(claimed):
+        return None
+    return exact(claimed) - exact(truth)
+
+
+def _text(value: Value | None) -> str:
+    """Return a value as text, however many digits it has."""
+    if isinstance(value, tuple):
+        return f"({', '.join(_text(level) for level in value)})"
+    return str(value if value is None or not is_finite(value) else to_json(value))
+
+
+def _levels(value: Value) -> tuple[Number, ...]:
+    return value if isinstance(value, tuple) else (value,)

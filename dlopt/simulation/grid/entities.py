@@ -1,0 +1,272 @@
+"""What a grid consists of while it runs: jobs, subtasks, what was sent, nodes."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from dlopt.problems.dag import Graph, Instance, Machine
+from dlopt.problems.dag.topology import topological
+
+# Of a subtask.
+WAITING, READY, SENT, DONE = range(4)
+# Of an attempt: on its way, there, running, its result on its way, lost, over.
+TRAVELS, QUEUED, RUNS, RETURNS, LOST, OVER = range(6)
+
+
+class Subtask:
+    """A task of a graph, as schedulers know it."""
+
+    __slots__ = (
+        "after",
+        "attempt",
+        "costs",
+        "data_from",
+        "data_in",
+        "data_out",
+        "index",
+        "job",
+        "level",
+        "maker",
+        "missing",
+        "rank",
+        "sent_in",
+        "sent_out",
+        "state",
+        "strays",
+        "tries",
+        "trips",
+        "work",
+    )
+
+    def __init__(self, job: Job, index: int) -> None:
+        self.job, self.index = job, index
+        self.state = WAITING
+        self.missing = 0  # predecessors whose results are not known yet
+        self.after: list[Subtask] = []
+        self.data_from: list[tuple[Subtask, Any]] = []
+        self.data_in: Any = 0  # the largest of its data: they travel side by side
+        self.data_out: Any = 0
+        self.sent_in: Any = 0  # all of its data: what the network carries
+        self.sent_out: Any = 0
+        self.level: Any = 0  # static b-level
+        self.rank: Any = (0, 0, 0)  # deadline less level, job, index: low first
+        self.work: Any = None
+        self.costs: tuple[Any, ...] | None = None  # on each machine, if it has no work
+        self.trips: list[Any] = []  # on each node of the LAN that it is in; see `Rack.trips`
+        self.attempt: Attempt | None = None
+        self.strays: list[Attempt] = []
+        self.maker: Node | None = None  # whose result counts
+        self.tries = 0
+
+    def time_on(self, node: Node) -> Any:
+        """Return how long it should take on a node that can run it."""
+        return self.work / node.power if self.costs is None else self.costs[node.index]
+
+
+class Attempt:
+    """A subtask that was sent to a node."""
+
+    __slots__ = (
+        "arrived",
+        "due",
+        "duration",
+        "end",
+        "estimate",
+        "expected_known",
+        "fate",
+        "freed",
+        "known",
+        "node",
+        "sent",
+        "start",
+        "state",
+        "stray",
+        "subtask",
+    )
+
+    def __init__(self, subtask: Subtask, node: Node, sent: Any) -> None:
+        self.subtask, self.node, self.sent = subtask, node, sent
+        self.state = TRAVELS
+        self.stray = False  # taken off the queue while it runs or returns
+        self.arrived: Any = sent
+        self.due: Any = None
+        self.estimate: Any = 0  # how long it should run
+        self.duration: Any = 0  # how long it would run, if nothing fails
+        self.expected_known: Any = sent
+        self.start: Any = None
+        self.end: Any = None
+        self.known: Any = None
+        self.freed: Any = None
+        self.fate = "unfinished"
+
+
+class Node:
+    """A machine: what it holds in truth, and what its scheduler believes."""
+
+    __slots__ = (
+        "back_at",
+        "busy",
+        "down_since",
+        "free",
+        "held",
+        "index",
+        "lan",
+        "latency",
+        "machine",
+        "place",
+        "power",
+        "presumed_since",
+        "queue",
+        "running",
+        "unit",
+        "up",
+        "wasted",
+    )
+
+    def __init__(
+        self, index: int, place: int, machine: Machine, latency: Any, unit: Any, power: Any
+    ) -> None:
+        assert machine.lan is not None  # see `check_fits`
+        self.index, self.place, self.machine, self.lan = index, place, machine, machine.lan
+        self.latency, self.unit, self.power = latency, unit, power
+        self.up = True
+        self.back_at: Any = 0  # until when it is down; None for ever
+        self.down_since: Any = None
+        self.queue: deque[Attempt] = deque()  # in the order in which they were sent
+        self.running: Attempt | None = None
+        self.held: list[Attempt] = []  # what the scheduler believes it holds
+        self.free: Any = 0  # when the scheduler believes that it is free (EMFT)
+        self.presumed_since: Any = None
+        self.busy: Any = 0
+        self.wasted: Any = 0
+
+
+class Rack:
+    """The nodes of a LAN, and side by side what does not change of them.
+
+    Parameters
+    ----------
+    nodes : list of Node
+    """
+
+    __slots__ = ("arrays", "nodes", "powers", "twice", "unit")
+
+    def __init__(self, nodes: list[Node]) -> None:
+        self.nodes = nodes
+        self.powers = [node.power for node in nodes]
+        self.twice = [node.latency + node.latency for node in nodes]
+        self.unit: Any = nodes[0].unit if nodes else 0  # of time, for one of data: the LAN's
+        self.arrays: Any = None  # of what is compiled
+
+    def trips(self, subtask: Subtask) -> list[Any]:
+        """Return what a subtask takes on each node with the latencies of both ways.
+
+        Infinite where it cannot run.
+        """
+        if subtask.costs is None:
+            work = subtask.work
+            return [two + work / power for two, power in zip(self.twice, self.powers, strict=True)]
+        costs = (subtask.costs[node.index] for node in self.nodes)
+        return [
+            math.inf if cost is None else two + cost
+            for two, cost in zip(self.twice, costs, strict=True)
+        ]
+
+
+class Job:
+    """A graph on its way through the grid."""
+
+    __slots__ = (
+        "arrival",
+        "choosy",
+        "decided",
+        "due",
+        "estimate",
+        "graph",
+        "home",
+        "index",
+        "input",
+        "lan",
+        "last_known",
+        "left",
+        "lost",
+        "output",
+        "reason",
+        "received",
+        "returned",
+        "subtasks",
+        "table",
+        "waiting",
+    )
+
+    def __init__(self, index: int, graph: Graph, number: Callable[[Any], Any]) -> None:
+        self.index, self.graph = index, graph
+        assert graph.lan is not None  # see `check_fits`
+        self.home: int = graph.lan
+        self.arrival = number(graph.arrival)
+        due = graph.absolute_deadline
+        self.due = None if due is None else number(due)
+        self.input, self.output = number(graph.input), number(graph.output)
+        self.lan: int | None = None
+        self.decided: Any = None
+        self.received: Any = None
+        self.returned: Any = None
+        self.last_known: Any = None
+        self.estimate: Any = None  # what its response is held against; None if nobody has bid
+        self.reason = ""
+        self.lost = 0  # subtasks that had to be sent again
+        self.subtasks = _subtasks(self, graph, number)
+        self.left = len(self.subtasks)
+        self.choosy = any(one.costs is not None for one in self.subtasks)  # not any node will do
+        self.waiting = sorted(self.subtasks, key=lambda one: one.rank)
+        self.table: Any = None  # of what is compiled
+
+
+def _subtasks(job: Job, graph: Graph, number: Callable[[Any], Any]) -> list[Subtask]:
+    subtasks = [Subtask(job, index) for index in range(len(graph.tasks))]
+    for edge in graph.edges:
+        source, target, data = subtasks[edge.source], subtasks[edge.target], number(edge.data)
+        source.after.append(target)
+        target.data_from.append((source, data))
+        target.missing += 1
+        target.data_in, source.data_out = max(target.data_in, data), max(source.data_out, data)
+        target.sent_in += data
+        source.sent_out += data
+    for one in subtasks:
+        if not one.missing:
+            one.data_in = one.sent_in = job.input
+        if not one.after:
+            one.data_out = one.sent_out = job.output
+    order = topological([[target.index for target in one.after] for one in subtasks])
+    for index in reversed(order):
+        one, task = subtasks[index], graph.tasks[index]
+        if task.work is not None:
+            own = one.work = number(task.work)
+        else:
+            rows = task.costs or ()
+            one.costs = tuple(None if cost is None else number(cost) for cost in rows)
+            costs = [cost for cost in one.costs if cost is not None]
+            own = sum(costs[1:], costs[0]) / len(costs)
+        one.level = own + max((target.level for target in one.after), default=number(0))
+    latest = number(0) if job.due is None else job.due
+    places = {index: place for place, index in enumerate(order)}
+    for one in subtasks:
+        # A task without deadline is as urgent as one that is due when it arrives.
+        latest_start = (job.arrival if job.due is None else latest) - one.level
+        one.rank = (latest_start, job.index, places[one.index])
+    return subtasks
+
+
+def check_fits(instance: Instance) -> str | None:
+    """Return why the graphs of an instance cannot run on a grid of LANs; None if they can."""
+    if instance.network.convention != "scheduler":
+        return "data goes from machine to machine: convention must be scheduler"
+    if any(machine.lan is None for machine in instance.machines):
+        return "machines stand in no LAN"
+    for graph in instance.graphs:
+        if graph.lan is None:
+            return f"graph {graph.id} has no home LAN"
+    return None

@@ -1,0 +1,70 @@
+"""Grids, and the failures of their machines, as JSON files."""
+
+from __future__ import annotations
+
+import os
+
+from dlopt.errors import InvalidInstanceError
+from dlopt.json_files import load_headed, load_json, replacing, to_text
+from dlopt.problems import validated_record
+from dlopt.problems.dag import Outage
+from dlopt.simulation.grid.policy import Hazards
+from dlopt.simulation.grid.topology import Grid
+
+VERSION = 1
+"""Version of the file format."""
+_HEAD = {"grid": Grid.grid, "version": VERSION}
+
+
+def read_grid(path: str | os.PathLike[str], *, exact_numbers: bool = False) -> Grid:
+    """Read a grid from a JSON file: ``{"grid": "lans", "version": 1, ...}``.
+
+    Parameters
+    ----------
+    path : path-like
+    exact_numbers : bool, default False
+        Read decimals as the rationals that they spell instead of as floats.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault, by JSON path; also if there is no such file or it is no JSON.
+    """
+    content, faults = load_headed(path, _HEAD, exact_numbers=exact_numbers)
+    content = {"routers": (), "wires": (), **content}
+    faults += validated_record.examine(Grid, content)[1]
+    if faults:
+        raise InvalidInstanceError(faults, os.fspath(path))
+    return Grid.from_data(content)
+
+
+def write_grid(grid: Grid, path: str | os.PathLike[str]) -> None:
+    """Write a grid to a file, which is replaced as a whole.
+
+    Raises
+    ------
+    NotApplicableError
+        If the path cannot be written.
+    """
+    data = {**_HEAD, **grid.to_data()}
+    with replacing(path) as file:
+        file.write(to_text(data).encode())
+
+
+def read_failures(path: str | os.PathLike[str]) -> tuple[Outage, ...]:
+    """Read when machines are down: ``[{"machine": 0, "begin": 5, "until": 9}, ...]``.
+
+    Machines are 0-based, LAN by LAN in a grid that is drawn. Decimals are read as the rationals
+    that they spell; without ``until`` a machine stays down.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault, by JSON path; also if there is no such file or it is no JSON.
+    """
+    data = load_json(path, exact_numbers=True)
+    values, faults = validated_record.examine(Hazards, {"failures": data})
+    if faults:
+        raise InvalidInstanceError(faults, os.fspath(path))
+    found: tuple[Outage, ...] = values["failures"]
+    return found

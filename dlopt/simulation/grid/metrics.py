@@ -1,0 +1,220 @@
+"""What became of the tasks of a grid, in numbers: as a whole, by LAN, and over time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from dlopt.simulation.grid.grid import Engine
+from dlopt.simulation.grid.monitor import Tally
+from dlopt.simulation.grid.trace_recorder import Ended
+
+Series = tuple[tuple[float, float | None], ...]
+"""Instants at which periods begin, and a measure in each; None if nothing has it there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a task.
+
+    Parameters
+    ----------
+    id : str
+    home : int
+        Its home LAN.
+    lan : int, optional
+        Where it ran.
+    arrival : float
+    returned : float, optional
+        When its results were at home.
+    met : bool
+        Whether that was by its deadline; also if it has none.
+    resent : int
+        How many of its subtasks had to be sent again.
+    reason : str
+        Why it never came home.
+    """
+
+    id: str
+    home: int
+    lan: int | None
+    arrival: float
+    returned: float | None
+    met: bool
+    resent: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the tasks of a grid, in numbers.
+
+    Parameters
+    ----------
+    tasks, returned, met : int
+        Tasks that arrived, that came home, and those in time.
+    met_ratio : float, optional
+        Met by all tasks.
+    response : float, optional
+        Mean time from arrival to return, of those that came home.
+    last_return : float, optional
+    remote : int
+        Tasks that ran in another LAN than their home.
+    external, internal : float
+        Data times the links it crossed, between LANs and within.
+    utilization : float, optional
+        Time in which nodes ran what counted, by the time of all nodes from the first arrival to
+        the last return.
+    wasted : float
+        Time in which nodes ran what did not count.
+    sent, resent, failures, traps, false_alarms : int
+        See `dlopt.simulation.grid.monitor.Tally`.
+    fates : tuple of Fate
+        Task by task, in the order of their indices.
+    lans : tuple of Tally
+    periods : tuple of (float, Tally)
+        With the instant at which each begins; those in which something happened.
+    cells : tuple of (int, int, Tally)
+        LAN, number of the period, and what happened there then.
+    period : float
+        The length of a period.
+    nodes : tuple of int
+        How many there are in each LAN.
+    most_live : int
+        How many tasks there were at once that had arrived and were not over.
+    events : int
+    seconds : float
+        What it took; no part of equality.
+    """
+
+    tasks: int
+    returned: int
+    met: int
+    met_ratio: float | None
+    response: float | None
+    last_return: float | None
+    remote: int
+    external: float
+    internal: float
+    utilization: float | None
+    wasted: float
+    sent: int
+    resent: int
+    failures: int
+    traps: int
+    false_alarms: int
+    fates: tuple[Fate, ...]
+    lans: tuple[Tally, ...]
+    periods: tuple[tuple[float, Tally], ...]
+    cells: tuple[tuple[int, int, Tally], ...]
+    period: float
+    nodes: tuple[int, ...]
+    most_live: int
+    events: int
+    seconds: float = field(default=0.0, compare=False)
+
+    def series(
+        self, measure: str, lan: int | None = None
+    ) -> tuple[tuple[float, float | None], ...]:
+        """Return a measure over time: of a LAN, or of all together (traffic: the mean of a LAN).
+
+        Parameters
+        ----------
+        measure : str
+            A name in `MEASURES`.
+        lan : int, optional
+
+        Returns
+        -------
+        Series
+
+        Examples
+        --------
+        >>> from dlopt.simulation.grid.sweep import Case
+        >>> outcome = Case(lans=2, nodes=3, tasks=4, kappa=20).run().outcome
+        >>> [(begin, round(share, 2)) for begin, share in outcome.series("utilization")[:2]]
+        [(0.0, 0.0), (3600.0, 0.62)]
+        """
+        of = MEASURES[measure]
+        if not self.cells:
+            return ()
+        found: dict[int, list[Tally]] = defaultdict(list)
+        for at, period, tally in self.cells:
+            if lan is None or at == lan:
+                found[period].append(tally)
+        last = max(period for _, period, _ in self.cells)
+        nodes = sum(self.nodes) if lan is None else self.nodes[lan]
+        lans = len(self.nodes) if lan is None else 1
+        return tuple(
+            (at * self.period, of(Tally.total(found[at]), nodes * self.period, lans))
+            for at in range(last + 1)
+        )
+
+
+def _ratio(one: float, other: float) -> float | None:
+    return one / other if other else None
+
+
+MEASURES: Mapping[str, Callable[[Tally, float, int], float | None]] = {
+    "met_ratio": lambda tally, time, lans: _ratio(tally.met, tally.returned),
+    "response": lambda tally, time, lans: _ratio(tally.response, tally.returned),
+    "utilization": lambda tally, time, lans: _ratio(tally.useful, time),
+    "external": lambda tally, time, lans: tally.external / lans,
+    "internal": lambda tally, time, lans: tally.internal / lans,
+    "resent": lambda tally, time, lans: tally.resent / lans,
+}
+"""What is told over time, of a tally, the time of its nodes, and how many LANs it sums up."""
+
+
+def measured(engine: Engine, seconds: float) -> Outcome:
+    """Measure a simulation that has ended."""
+    fates = tuple(_fate(job) for job in sorted(engine.record.ended, key=lambda job: job.index))
+    home = [fate for fate in fates if fate.returned is not None]
+    meter = engine.meter
+    cells = tuple((*key, meter.cells[key]) for key in sorted(meter.cells))
+    places: list[list[Tally]] = [[] for _ in engine.lans]
+    times: dict[int, list[Tally]] = defaultdict(list)
+    for lan, period, tally in cells:
+        places[lan].append(tally)
+        times[period].append(tally)
+    lans = tuple(map(Tally.total, places))
+    total = Tally.total(lans)
+    last = max((fate.returned for fate in home if fate.returned is not None), default=None)
+    span = None if last is None else last - min(fate.arrival for fate in fates)
+    nodes = tuple(len(lan.nodes) for lan in engine.lans)
+    met = sum(fate.met for fate in fates)
+    return Outcome(
+        tasks=len(fates),
+        returned=len(home),
+        met=met,
+        met_ratio=met / len(fates) if fates else None,
+        response=total.response / len(home) if home else None,
+        last_return=last,
+        remote=sum(fate.lan not in (None, fate.home) for fate in fates),
+        external=total.external,
+        internal=total.internal,
+        utilization=total.useful / (sum(nodes) * span) if span else None,
+        wasted=total.wasted,
+        sent=total.sent,
+        resent=total.resent,
+        failures=total.failures,
+        traps=total.traps,
+        false_alarms=total.false_alarms,
+        fates=fates,
+        lans=lans,
+        periods=tuple((at * meter.period, Tally.total(times[at])) for at in sorted(times)),
+        cells=cells,
+        period=meter.period,
+        nodes=nodes,
+        most_live=engine.most_live,
+        events=engine.events,
+        seconds=seconds,
+    )
+
+
+def _fate(job: Ended) -> Fate:
+    returned = None if job.returned is None else float(job.returned)
+    met = job.returned is not None and (job.due is None or job.returned <= job.due)
+    arrival = float(job.arrival)
+    return Fate(job.id, job.home, job.lan, arrival, returned, met, job.lost, job.reason)

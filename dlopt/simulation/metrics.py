@@ -1,0 +1,138 @@
+"""What becomes of a stream of tasks, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dlopt.arithmetic import FLOATING
+from dlopt.generation.workload import Workload, costs_of
+from dlopt.heuristics.admission.all_nodes_queue import Log
+from dlopt.heuristics.admission.dispatching_rules import Planned
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a stream under an algorithm.
+
+    Parameters
+    ----------
+    method, workload : str
+        Their names.
+    nodes : int
+    tasks, accepted, rejected : int
+    reject_ratio : float, optional
+        Rejected tasks by all tasks; None if there was no task.
+    misses : int
+        Accepted tasks that ended after their deadlines, by more than 1e-9 of the relative one, or
+        not at all. Only algorithms without admission control, and unsound ones, let that happen.
+    miss_ratio : float, optional
+        Misses by all tasks.
+    utilization : float, optional
+        Time that nodes spend on the accepted tasks, ``load (tau + chi) + n (theta_cm +
+        theta_cp)`` each, by the time of all nodes in the span in which tasks arrive. Of a task
+        that ends after that span, work counts in proportion to its time within. None if the span
+        is empty. What a busy cluster has begun before does not count. (The objective
+        ``utilization`` of an instance takes the time up to the last deadline instead.)
+    drain : float
+        From the end of that span to the end of the last task, 0 if it ended before.
+    mean_queue : float, optional
+    longest_queue : int
+        How many accepted tasks waited when a task arrived, mean and maximum: those of which
+        nothing had been sent.
+    system_load, realised_load : float, optional
+        Of the workload: what was asked for, and what was drawn.
+    promised : int
+        How many tasks were accepted before the stream began and are served too; they are in no
+        other count.
+    violations : int, optional
+        How many a check of the whole plan found; None if it was not asked for.
+    decisions_per_second : float, optional
+        Speed of this run; it has no part in equality.
+    """
+
+    method: str
+    workload: str
+    nodes: int
+    tasks: int
+    accepted: int
+    rejected: int
+    reject_ratio: float | None
+    misses: int
+    miss_ratio: float | None
+    utilization: float | None
+    drain: float
+    mean_queue: float | None
+    longest_queue: int
+    system_load: float | None
+    realised_load: float | None
+    promised: int = 0
+    violations: int | None = None
+    decisions_per_second: float | None = field(default=None, compare=False)
+
+
+def outcome_of(
+    workload: Workload,
+    method: str,
+    log: Log,
+    plan: Sequence[Planned] | None,
+    seconds: float,
+) -> Outcome:
+    """Measure a run.
+
+    Parameters
+    ----------
+    workload : Workload
+    method : str
+    log : Log
+        Its decisions are of the tasks that were not promised before, served are all.
+    plan : sequence of Planned, optional
+        In the order of ``log.served``; None if every task takes all nodes, or as many as it needs
+        where there are no set-up costs.
+    seconds : float
+        What the decisions took.
+    """
+    nodes, tasks, accepted = workload.cluster.nodes, len(log.accepted), sum(log.accepted)
+    misses = 0
+    for number, _, end in log.served:
+        deadline = workload.deadlines[number]
+        late = end - (workload.arrivals[number] + deadline) > FLOATING * deadline
+        misses += late or log.lost.get(number, 0.0) > FLOATING * workload.loads[number]
+    last = max((served.end for served in log.served), default=workload.horizon)
+    return Outcome(
+        method=method,
+        workload=workload.name,
+        nodes=nodes,
+        tasks=tasks,
+        accepted=accepted,
+        rejected=tasks - accepted,
+        reject_ratio=_share(tasks - accepted, tasks),
+        misses=misses,
+        miss_ratio=_share(misses, tasks),
+        utilization=_share(_busy(workload, log, plan), nodes * workload.span),
+        drain=max(last - workload.horizon, 0.0),
+        mean_queue=_share(log.queued, tasks),
+        longest_queue=log.longest,
+        system_load=workload.system_load,
+        realised_load=workload.realised_load,
+        promised=workload.promised,
+        decisions_per_second=_share(tasks, seconds),
+    )
+
+
+def _busy(workload: Workload, log: Log, plan: Sequence[Planned] | None) -> float:
+    """Return the time that nodes work within the span in which tasks arrive."""
+    tau, chi, theta_cm, theta_cp = map(float, costs_of(workload.cluster))
+    nodes = workload.cluster.nodes
+    used = [nodes] * len(log.served) if plan is None else [place.nodes for _, place in plan]
+    busy = 0.0
+    for (number, start, end), count in zip(log.served, used, strict=True):
+        load = workload.loads[number] - log.lost.get(number, 0.0)
+        work = load * (tau + chi) + count * (theta_cm + theta_cp)
+        within = max(min(end, workload.horizon) - start, 0.0)
+        busy += work if end <= workload.horizon else work * within / (end - start)
+    return busy
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,294 @@
+"""One algorithm on a mixed stream: divisible loads, and advance reservations among them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from time import perf_counter
+from typing import Any
+
+from dlopt.arithmetic import FLOATING
+from dlopt.errors import NotApplicableError
+from dlopt.generation.workload import Workload, costs_of, node_time
+from dlopt.heuristics.multistage.algorithm_names import Algorithm, parse
+from dlopt.heuristics.multistage.engine import MultiStage
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.multistage import Instance, Reservation, Solution, Task, violations
+from dlopt.result import Violation
+from dlopt.simulation.metrics import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixedOutcome(Outcome):
+    """What became of a stream of tasks and reservations under an algorithm.
+
+    What `Outcome` counts is of the tasks, but for `utilization` and `drain`: nodes are used when
+    they receive, compute or are reserved, and the last thing to end may be a reservation.
+
+    Parameters
+    ----------
+    reservations, granted, refused : int
+        Without those that were promised before.
+    reservation_reject_ratio : float, optional
+        Refused reservations by all of them; None if there was none.
+    total_reject_ratio : float, optional
+        What was rejected, of tasks and reservations, by all of them: the papers' reject ratio.
+    """
+
+    reservations: int
+    granted: int
+    refused: int
+    reservation_reject_ratio: float | None
+    total_reject_ratio: float | None
+
+
+class MixedRun:
+    """An algorithm over a mixed stream: what became of it, and where everything was put.
+
+    Parameters
+    ----------
+    instance : Instance
+        Of `multistage`; decided on in its own numbers, exact or floating.
+    algorithm : str, default "multi-stage"
+        See :func:`dlopt.heuristics.multistage.algorithm_names.parse`.
+    workload : Workload, optional
+        The stream that it was made of: name, span and load of the outcome are its. By default
+        the span reaches from the first to the last arrival of a task or start of a reservation,
+        or from ``now`` if something is promised or the cluster is busy.
+
+    Attributes
+    ----------
+    instance : Instance
+    workload : Workload
+        The tasks, in the span of the whole stream.
+    algorithm : Algorithm
+    solution : Solution
+    outcome : MixedOutcome
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such algorithm, nodes differ, or there are set-up costs.
+    PromiseError
+        If the algorithm cannot keep what the cluster promised.
+
+    Examples
+    --------
+    >>> from dlopt.io import read
+    >>> run = MixedRun(read("instances/multistage/around-a-reservation.json"))
+    >>> run.outcome.accepted, run.outcome.granted, run.outcome.utilization
+    (1, 1, 0.5)
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        algorithm: str = "multi-stage",
+        *,
+        workload: Workload | None = None,
+    ) -> None:
+        if not isinstance(instance, Instance):
+            kind = type(instance).__name__
+            raise NotApplicableError(f"a multistage instance is needed, not a {kind}")
+        self.instance = instance
+        self.algorithm: Algorithm = parse(algorithm)
+        self.workload = _tasks_of(instance, workload)
+        began = perf_counter()
+        engine, queues = _decided(instance, self.algorithm.name)
+        seconds = perf_counter() - began
+        self.solution: Solution = engine.plan()
+        self.outcome = self._measured(queues, seconds)
+
+    @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        """What the solution breaks of the rules: exactly, or in floats to a relative 1e-9."""
+        return violations(self.instance, self.solution, 0 if self.instance.exact else FLOATING)
+
+    def checked(self) -> MixedOutcome:
+        """Return the outcome with the number of violations."""
+        return replace(self.outcome, violations=len(self.violations))
+
+    def rejected(self) -> list[tuple[float, int]]:
+        """Return how many tasks were rejected, from each arrival of such a task on."""
+        decisions = self.solution.decisions
+        instants = sorted(float(d.at) for d in decisions if not d.accepted)
+        return [(instant, number) for number, instant in enumerate(instants, start=1)]
+
+    def waiting(self) -> list[tuple[float, int]]:
+        """Return how many accepted tasks wait, from each instant on at which that changes.
+
+        A task waits from its arrival, or from the beginning if it was promised before, until the
+        first part of it is sent.
+        """
+        change: Counter[float] = Counter()
+        first: dict[str, float] = {}
+        for chunk in self.solution.chunks:
+            start = float(chunk.transmission_start)
+            first[chunk.task] = min(start, first.get(chunk.task, start))
+        for task in self.instance.tasks:
+            arrival = max(float(task.arrival), self.workload.begin)
+            if first.get(task.id, arrival) > arrival:
+                change[arrival] += 1
+                change[first[task.id]] -= 1
+        instants = sorted(instant for instant, step in change.items() if step)
+        return list(zip(instants, accumulate(change[i] for i in instants), strict=True))
+
+    def _measured(self, queues: list[int], seconds: float) -> MixedOutcome:
+        instance, workload, plan = self.instance, self.workload, self.solution
+        new = {task.id for task in instance.tasks if task.arrival >= instance.now}
+        wanted = {one.id for one in instance.reservations} - instance.promised
+        accepted = sum(d.accepted for d in plan.decisions if d.task in new)
+        granted = sum(grant.accepted for grant in plan.grants if grant.reservation in wanted)
+        decided = len(new) + len(wanted)
+        rejected, misses = len(new) - accepted, self._misses()
+        ends = [float(chunk.computation_end) for chunk in plan.chunks]
+        ends += [end for _, end, _ in self._held()]
+        return MixedOutcome(
+            method=self.algorithm.name,
+            workload=workload.name,
+            nodes=instance.cluster.nodes,
+            tasks=len(new),
+            accepted=accepted,
+            rejected=rejected,
+            reject_ratio=_share(rejected, len(new)),
+            misses=misses,
+            miss_ratio=_share(misses, len(new)),
+            utilization=_share(self._busy(), instance.cluster.nodes * workload.span),
+            drain=max(max(ends, default=workload.horizon) - workload.horizon, 0.0),
+            mean_queue=_share(sum(queues), len(new)),
+            longest_queue=max(queues, default=0),
+            system_load=workload.system_load,
+            realised_load=workload.realised_load,
+            promised=workload.promised,
+            decisions_per_second=_share(decided, seconds),
+            reservations=len(wanted),
+            granted=granted,
+            refused=len(wanted) - granted,
+            reservation_reject_ratio=_share(len(wanted) - granted, len(wanted)),
+            total_reject_ratio=_share(decided - accepted - granted, decided),
+        )
+
+    def _misses(self) -> int:
+        """Count the accepted tasks that end after their deadlines, or are not done."""
+        stream = self.instance.stream
+        if stream is None:
+            return 0
+        done: dict[str, float] = defaultdict(float)
+        last: dict[str, float] = {}
+        for chunk in self.solution.chunks:
+            done[chunk.task] += float(chunk.load)
+            last[chunk.task] = max(float(chunk.computation_end), last.get(chunk.task, 0.0))
+        accepted = {decision.task for decision in self.solution.decisions if decision.accepted}
+        misses = 0
+        for task in stream.tasks:
+            deadline, left = float(task.deadline), float(stream.remaining[task.id])
+            late = last.get(task.id, 0.0) - float(task.arrival) - deadline > FLOATING * deadline
+            short = left - done[task.id] > FLOATING * float(task.load)
+            misses += task.id in accepted and (late or short)
+        return misses
+
+    def _busy(self) -> float:
+        """Return the time that nodes receive, compute or are reserved in the span of the stream."""
+        first, last = self.workload.begin, self.workload.horizon
+        spans = [(start, end, nodes) for start, end, nodes in self._held()]
+        for chunk in self.solution.chunks:
+            for start, end in (
+                (chunk.transmission_start, chunk.transmission_end),
+                (chunk.computation_start, chunk.computation_end),
+            ):
+                spans.append((float(start), float(end), 1))
+        return sum(
+            nodes * max(min(end, last) - max(start, first), 0) for start, end, nodes in spans
+        )
+
+    def _held(self) -> Iterator[tuple[float, float, int]]:
+        """Yield start, end and number of nodes of each accepted reservation."""
+        windows = {one.id: (float(one.start), float(one.end)) for one in self.instance.reservations}
+        for grant in self.solution.grants:
+            if grant.accepted:
+                yield *windows[grant.reservation], len(grant.nodes)
+
+
+def simulate_mixed(
+    instance: Instance,
+    algorithm: str = "multi-stage",
+    *,
+    workload: Workload | None = None,
+    check: bool = False,
+) -> MixedOutcome:
+    """Run an algorithm over a stream of tasks and reservations.
+
+    Parameters
+    ----------
+    instance, algorithm, workload
+        See `MixedRun`, also for what is raised.
+    check : bool, default False
+        Whether the plan is held against the rules.
+
+    Examples
+    --------
+    >>> from dlopt.simulation.reservations import Reserving, mamat5
+    >>> stream = mamat5(horizon=300_000, seed=1)
+    >>> made = Reserving(0.5).of(stream, seed=1)
+    >>> outcome = simulate_mixed(made, workload=stream, check=True)
+    >>> outcome.tasks, outcome.reservations, outcome.violations
+    (10, 10, 0)
+    """
+    run = MixedRun(instance, algorithm, workload=workload)
+    return run.checked() if check else run.outcome
+
+
+def _decided(instance: Instance, name: str) -> tuple[MultiStage, list[int]]:
+    """Tell an engine of all that arrives; return how many tasks waited when a task did."""
+    engine = MultiStage.of(instance, name)
+    queues = []
+    arriving: list[Any] = [one for one in instance.reservations if one.arrival >= instance.now]
+    arriving += [task for task in instance.tasks if task.arrival >= instance.now]
+    for one in sorted(arriving, key=_arrival):  # reservations first, at one instant
+        if isinstance(one, Reservation):
+            engine.reserve(one)
+            continue
+        engine.advance(one.arrival)
+        queues.append(len(engine.waiting))
+        engine.submit(one)
+    return engine, queues
+
+
+def _arrival(one: Task | Reservation) -> Any:
+    return one.arrival
+
+
+def _tasks_of(instance: Instance, workload: Workload | None) -> Workload:
+    """Return the tasks of an instance as a workload with the span of all of it."""
+    stream = instance.stream
+    costs = (float(cost) for cost in costs_of(instance.cluster))
+    plain = Cluster(instance.cluster.nodes, *costs)
+    alone = Workload(plain, (), (), (), 0.0) if stream is None else Workload.of(stream)
+    if workload is not None:
+        begin, horizon = workload.begin, workload.horizon
+        load, realised = workload.system_load, workload.realised_load
+    else:
+        instants = [float(t.arrival) for t in instance.tasks if t.arrival >= instance.now]
+        instants += [float(one.start) for one in instance.reservations if one.start >= instance.now]
+        instants = instants or [float(instance.now)]
+        begin, horizon = min(instants), max(instants)
+        if not alone.idle or instance.promised:
+            begin = float(instance.now)
+        load, realised = None, None
+        if not instance.reservations:
+            realised = node_time(plain, alone.loads[alone.promised :], horizon - begin)
+    return replace(
+        alone,
+        begin=begin,
+        horizon=horizon,
+        name=instance.name if workload is None else workload.name,
+        system_load=load,
+        realised_load=realised,
+    )
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

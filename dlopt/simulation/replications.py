@@ -1,0 +1,256 @@
+"""Many simulations: several algorithms on the same streams, drawn for many loads and seeds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dlopt.errors import DloptError, NotApplicableError
+from dlopt.generation.paper_workloads import WORKLOADS, Workload
+from dlopt.heuristics.admission.planner_factory import parse
+from dlopt.heuristics.multistage.algorithm_names import NAMES
+from dlopt.simulation.metrics import Outcome
+from dlopt.simulation.mixed_stream import simulate_mixed
+from dlopt.simulation.parallel import spread
+from dlopt.simulation.reservations import Reserving, mamat5
+from dlopt.simulation.stream_simulation import simulate
+
+CONFIDENCE = 0.95
+"""With this probability an interval holds the mean that more and more seeds would approach."""
+
+Family = Callable[..., Workload]
+
+MIXED = frozenset(NAMES)
+"""The algorithms that decide on reservations, too."""
+
+FAMILIES: Mapping[str, Family] = {**WORKLOADS, "mamat5": mamat5}
+"""The workloads by their names: those of `dlopt.generation.paper_workloads`, and that of chapter 5."""
+
+
+class Estimate(NamedTuple):
+    """A mean over seeds, and half the width of its confidence interval (None of one seed)."""
+
+    mean: float
+    half_width: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One algorithm at one system load.
+
+    Parameters
+    ----------
+    method : str
+    system_load : float, optional
+        None if the workload knows none.
+    outcomes : tuple of Outcome
+        One a seed.
+    """
+
+    method: str
+    system_load: float | None
+    outcomes: tuple[Outcome, ...]
+
+    def estimate(self, measure: str) -> Estimate | None:
+        """Return the mean of a measure of the outcomes; None if it is None of all of them.
+
+        Examples
+        --------
+        >>> (point,) = simulate_many("lin5", ["mcdf"], loads=[0.1], seeds=range(3))
+        >>> mean, half_width = point.estimate("tasks")
+        >>> round(mean), round(half_width)
+        (543, 83)
+        """
+        values = [getattr(outcome, measure) for outcome in self.outcomes]
+        known = [float(value) for value in values if value is not None]
+        return estimate(known) if known else None
+
+
+class _Unit(NamedTuple):
+    """One stream, and what is to be run over it: the work of one process at a time."""
+
+    family: str | Family
+    load: float | None
+    seed: int
+    methods: tuple[str, ...]
+    check: bool
+    parameters: Mapping[str, Any]
+    reserving: Reserving
+
+
+def simulate_many(
+    family: str | Family,
+    methods: Iterable[str],
+    *,
+    loads: Iterable[float] | None = None,
+    seeds: Iterable[int] = range(10),
+    processes: int = 1,
+    check: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    reserving: Reserving | None = None,
+) -> tuple[Point, ...]:
+    """Simulate algorithms on the same streams, one stream for each system load and seed.
+
+    Parameters
+    ----------
+    family : str or callable
+        A name in `FAMILIES`, or a function that takes ``seed``,
+        ``system_load`` (if it has that parameter) and `parameters`, and returns a `Workload`.
+        With several processes, it must stand in a module.
+    methods : str or iterable of str
+    loads : iterable of float, optional
+        System loads; by default the one that is the family's default.
+    seeds : iterable of int
+    processes : int, default 1
+        The streams are shared out among so many. The answer does not depend on it.
+    check : bool, default False
+        See `simulate`.
+    progress : callable, optional
+        Called with the number of streams that are done, and that of all.
+    parameters : mapping, optional
+        Of the family, beside seed and system load.
+    reserving : Reserving, optional
+        Turn a share of the tasks of each stream into advance reservations, for algorithms that
+        decide on them, too: ``multi-stage`` and its literals.
+
+    Returns
+    -------
+    tuple of Point
+        Load by load, and in the order of `methods` for each.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is no such family, method or parameter, a value is out of its range, or a method
+        knows no reservations.
+    SolverError
+        If a process died.
+
+    Examples
+    --------
+    >>> two = simulate_many("mamat4", ["edf-opr-an", "edf-epr-an"], loads=[0.5], seeds=[1, 2],
+    ...                     parameters={"horizon": 500_000})
+    >>> [round(point.estimate("reject_ratio").mean, 3) for point in two]
+    [0.712, 0.609]
+    """
+    if isinstance(methods, str):
+        methods = [methods]
+    names = tuple(name if name in MIXED else parse(name).name for name in methods)
+    reserving = reserving or Reserving(0)
+    for name in names:
+        if reserving.fraction and name not in MIXED:
+            raise NotApplicableError(f"{name} knows no reservations")
+    picked, wanted = tuple(loads) if loads is not None else None, tuple(seeds)
+    if not names or not wanted or picked == ():
+        raise NotApplicableError("at least one method, one seed and one load are needed")
+    settings = dict(parameters or {})
+    _known(family, settings, picked)
+    units = [
+        _Unit(family, load, seed, names, check, settings, reserving)
+        for load in picked or (None,)
+        for seed in wanted
+    ]
+    done = _shared_out(units, processes, progress or (lambda done, total: None))
+    points = []
+    for first in range(0, len(units), len(wanted)):
+        rows = done[first : first + len(wanted)]
+        for column, name in enumerate(names):
+            outcomes = tuple(row[column] for row in rows)
+            points.append(Point(name, outcomes[0].system_load, outcomes))
+    return tuple(points)
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Return mean and confidence interval of independent values, by Student's t.
+
+    Examples
+    --------
+    >>> mean, half_width = estimate([1.0, 2.0, 3.0])
+    >>> mean, round(half_width, 3)
+    (2.0, 2.484)
+    """
+    count = len(values)
+    mean = sum(values) / count
+    if count < 2:
+        return Estimate(mean, None)
+    from scipy.special import stdtrit
+
+    variance = sum((value - mean) ** 2 for value in values) / (count - 1)
+    quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
+    return Estimate(mean, quantile * (variance / count) ** 0.5)
+
+
+def workload_of(family: str | Family) -> Family:
+    """Return the function of a family by its name.
+
+    Raises
+    ------
+    NotApplicableError
+        If there is none.
+    """
+    if callable(family):
+        return family
+    if family not in FAMILIES:
+        raise NotApplicableError(f"no workload {family!r} (known: {', '.join(FAMILIES)})")
+    return FAMILIES[family]
+
+
+def _known(
+    family: str | Family, parameters: Mapping[str, Any], loads: tuple[float, ...] | None
+) -> None:
+    """Refuse parameters that a family does not have, before any work."""
+    allowed = inspect.signature(workload_of(family)).parameters
+    name = family if isinstance(family, str) else getattr(family, "__name__", "")
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in allowed.values()):
+        return
+    if loads is not None and "system_load" not in allowed:
+        raise NotApplicableError(f"workload {name} has no system load")
+    known = [word for word in allowed if word not in ("seed", "system_load")]
+    for word in parameters:
+        if word not in known:
+            text = f"workload {name} has no parameter {word!r} (known: {', '.join(known)})"
+            raise NotApplicableError(text)
+
+
+def _work(unit: _Unit) -> list[Outcome]:
+    load = {} if unit.load is None else {"system_load": unit.load}
+    try:
+        stream = workload_of(unit.family)(seed=unit.seed, **load, **unit.parameters)
+    except DloptError as error:
+        # Other errors carry more than their text, and would not come through between processes.
+        raise NotApplicableError(str(error)) from None
+    except (TypeError, ValueError, ArithmeticError) as error:
+        given = ", ".join(f"{name}={value}" for name, value in unit.parameters.items())
+        raise NotApplicableError(f"{given or 'a parameter'} does not fit: {error}") from None
+    made = unit.reserving.of(stream, unit.seed) if MIXED.intersection(unit.methods) else None
+    return [
+        simulate(stream, name, check=unit.check)
+        if made is None or name not in MIXED
+        else simulate_mixed(made, name, workload=stream, check=unit.check)
+        for name in unit.methods
+    ]
+
+
+def _shared_out(
+    units: list[_Unit], processes: int, progress: Callable[[int, int], None]
+) -> list[list[Outcome]]:
+    """Return what came of each unit, in the order of the units."""
+    progress(0, len(units))
+    # The longest first, so that none is left alone at the end; one after another in one process.
+    order = list(enumerate(units))
+    if processes > 1:
+        order.sort(key=lambda numbered: -(numbered[1].load or 0))
+    found: dict[int, list[Outcome]] = {}
+    for index, outcomes in spread(_numbered, order, processes):
+        found[index] = outcomes
+        progress(len(found), len(units))
+    return [found[index] for index in range(len(units))]
+
+
+def _numbered(numbered: tuple[int, _Unit]) -> tuple[int, list[Outcome]]:
+    """Return the number of a unit with what came of it: they end in any order."""
+    index, unit = numbered
+    return index, _work(unit)

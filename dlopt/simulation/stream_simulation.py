@@ -1,0 +1,233 @@
+"""One algorithm on one stream of divisible loads; the papers call their simulator DLSim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import accumulate
+from time import perf_counter
+
+from dlopt.arithmetic import FLOATING
+from dlopt.errors import NotApplicableError
+from dlopt.generation.workload import Workload, costs_of
+from dlopt.heuristics.admission import all_nodes_queue
+from dlopt.heuristics.admission import chunks as timeline
+from dlopt.heuristics.admission.algorithm_names import Algorithm
+from dlopt.heuristics.admission.all_nodes_queue import Log, Served
+from dlopt.heuristics.admission.dispatching_rules import Planned, Refused, Waiting
+from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.opr_epr import Together
+from dlopt.heuristics.admission.planner_factory import Core, Policy, core_of, parse
+from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.admission.ready_times import Placement
+from dlopt.problems.admission import Decision, Instance, Solution, violations
+from dlopt.result import Violation
+from dlopt.simulation.metrics import Outcome, outcome_of
+
+
+def simulate(
+    workload: Workload | Instance, algorithm: str | Policy = "edf-iit-2", *, check: bool = False
+) -> Outcome:
+    """Run an admission algorithm over a stream of tasks.
+
+    Parameters
+    ----------
+    workload : Workload or Instance
+        See `dlopt.generation.paper_workloads`; an instance is taken in floats. Its cluster may be busy
+        at first: what it has promised is planned at ``now``, as `dlopt.Admission` does.
+    algorithm : str or Policy
+        See :func:`dlopt.heuristics.admission.planner_factory.parse`.
+    check : bool, default False
+        Whether the chunks of all accepted tasks are made and held against the rules, to a
+        relative 1e-9. That takes far longer than the simulation: chunks are as many as tasks
+        times nodes.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    NotApplicableError
+        If the algorithm does not exist or cannot keep what the cluster promised, or nodes differ.
+
+    Notes
+    -----
+    The decisions are those of `dlopt.Admission`. Where every task takes all nodes for want of
+    set-up costs, a number stands for them: see `dlopt.heuristics.admission.all_nodes_queue`.
+
+    Examples
+    --------
+    >>> from dlopt.generation.paper_workloads import mamat4
+    >>> outcome = simulate(mamat4(system_load=0.5, horizon=300_000, seed=1), "edf-opr-an")
+    >>> outcome.tasks, outcome.rejected, outcome.misses
+    (44, 30, 0)
+    """
+    run = Run(workload, algorithm)
+    return run.checked() if check else run.outcome
+
+
+class Run:
+    """An algorithm over a stream: what became of the tasks, and where they were put.
+
+    Parameters
+    ----------
+    workload, algorithm
+        See `simulate`, also for what is raised.
+
+    Attributes
+    ----------
+    workload : Workload
+    algorithm : Policy
+    outcome : Outcome
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> run = Run(Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 3, 4),), ready_times=(0, 1)))
+    >>> [(chunk.node, chunk.computation_end) for chunk in run.solution.chunks]
+    [(0, 4.0), (1, 4.0)]
+    """
+
+    def __init__(
+        self, workload: Workload | Instance, algorithm: str | Policy = "edf-iit-2"
+    ) -> None:
+        self._instance = workload if isinstance(workload, Instance) else None
+        if not isinstance(workload, Workload):
+            if not isinstance(workload, Instance):
+                kind = type(workload).__name__
+                raise NotApplicableError(f"a workload or an instance is needed, not a {kind}")
+            workload = Workload.of(workload)
+        policy = parse(algorithm)
+        if workload.promised and not policy.control:
+            text = f"{policy.name} looks at no deadline; the cluster has promised some"
+            raise NotApplicableError(text)
+        self.workload = workload
+        self.algorithm = policy
+        began = perf_counter()
+        self._log, self._core = _decided(workload, policy)
+        seconds = perf_counter() - began
+        used = self._core.placements() if isinstance(self._core, Queue) else None
+        self.outcome = outcome_of(workload, policy.name, self._log, used, seconds)
+
+    @property
+    def instance(self) -> Instance:
+        """The instance that the stream is.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If there is no task.
+        """
+        return self.workload.instance() if self._instance is None else self._instance
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The decisions, and the chunks of all accepted tasks: as many as tasks times nodes."""
+        workload, control = self.workload, self.algorithm.control
+        said = dict(zip(workload.names[workload.promised :], self._log.accepted, strict=True))
+        decisions = tuple(
+            # Promised tasks that are not in the stream any more were accepted, too.
+            Decision(task.id, said.get(task.id, True), task.arrival, promised=control)
+            for task in self.instance.tasks
+        )
+        if self._core is not None:
+            return Solution(decisions, self._core.chunks())
+        assert isinstance(self.algorithm, Algorithm)
+        costs = tuple(map(float, costs_of(workload.cluster)))
+        placer = Together(self.algorithm, costs, workload.cluster.nodes)
+        chunks = timeline.chunks(placer, costs, workload.free_times, self._all_nodes())
+        return Solution(decisions, chunks)
+
+    @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        """What the solution breaks of the rules, to a relative 1e-9."""
+        if self._instance is None and not len(self.workload):
+            return ()
+        return violations(self.instance, self.solution, FLOATING)
+
+    def checked(self) -> Outcome:
+        """Return the outcome with the number of violations."""
+        return replace(self.outcome, violations=len(self.violations))
+
+    def rejected(self) -> list[tuple[float, int]]:
+        """Return how many tasks were rejected, from each arrival of such a task on."""
+        arrivals = self.workload.arrivals[self.workload.promised :]
+        decided = zip(arrivals, self._log.accepted, strict=True)
+        instants = [float(arrival) for arrival, accepted in decided if not accepted]
+        return [(instant, number) for number, instant in enumerate(instants, start=1)]
+
+    def waiting(self) -> list[tuple[float, int]]:
+        """Return how many accepted tasks wait, from each instant on at which that changes.
+
+        A task waits from its arrival, or from the beginning if it was promised before, until the
+        first part of it is sent.
+        """
+        change: Counter[float] = Counter()
+        for number, start, _ in self._log.served:
+            arrival = max(float(self.workload.arrivals[number]), float(self.workload.begin))
+            if start > arrival:
+                change[arrival] += 1
+                change[start] -= 1
+        instants = sorted(instant for instant, step in change.items() if step)
+        return list(zip(instants, accumulate(change[i] for i in instants), strict=True))
+
+    def _all_nodes(self) -> Iterator[Planned]:
+        """Write out a plan in which every task takes all nodes."""
+        workload = self.workload
+        for number, start, end in self._log.served:
+            arrival, load = workload.arrivals[number], workload.loads[number]
+            due = arrival + workload.deadlines[number]
+            name = workload.names[number]
+            task = Waiting((number, number), name, float(arrival), float(load), float(due))
+            yield Planned(task, Placement(workload.cluster.nodes, start, start, start, end))
+
+
+def _decided(workload: Workload, policy: Policy) -> tuple[Log, Core | None]:
+    """Decide on all tasks; there is no queue if every task takes all nodes."""
+    arrivals = list(map(float, workload.arrivals))
+    loads = list(map(float, workload.loads))
+    due = [at + deadline for at, deadline in zip(arrivals, workload.deadlines, strict=True)]
+    if workload.idle and isinstance(policy, Algorithm):
+        costs = tuple(map(float, costs_of(workload.cluster)))
+        times = all_nodes_queue.execution_times(policy, costs, workload.cluster.nodes, loads)
+        if times is not None:
+            begin = float(workload.begin)
+            return all_nodes_queue.serve(policy, arrivals, times, due, begin), None
+    fifo = policy.order == "fifo"
+    tasks = [
+        Waiting((number if fifo else deadline, number), name, arrival, load, deadline)
+        for number, (name, arrival, load, deadline) in enumerate(
+            zip(workload.names, arrivals, loads, due, strict=True)
+        )
+    ]
+    return _queued(workload, policy, tasks)
+
+
+def _queued(workload: Workload, policy: Policy, tasks: list[Waiting]) -> tuple[Log, Core]:
+    log, core = Log(), _core(workload, policy)
+    refused = core.restore(tasks[: workload.promised], float(workload.begin))
+    if isinstance(refused, Refused):
+        raise PromiseError(
+            f"{policy.name} finds no plan that keeps the promise to {refused.task.id}"
+        )
+    for task in tasks[workload.promised :]:
+        core.advance(task.arrival)
+        waiting = len(core)
+        if waiting:
+            log.queued += waiting
+            log.longest = max(log.longest, waiting)
+        log.accepted.append(core.offer(task) is None)
+    log.served = [Served(task.key[1], start, end) for task, start, end in core.served()]
+    log.lost = {task.key[1]: load for task, load in core.lost()}
+    return log, core
+
+
+def _core(workload: Workload, policy: Policy) -> Core:
+    costs = tuple(map(float, costs_of(workload.cluster)))
+    begin = float(workload.begin)
+    channel = max(begin, float(workload.channel))
+    return core_of(policy, costs, list(map(float, workload.free_times)), channel, begin)

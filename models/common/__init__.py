@@ -1,0 +1,1 @@
+"""What the exact methods of several problems share."""

@@ -1,0 +1,1 @@
+"""Branch and price: one column is a set of parts that one machine holds together."""

@@ -1,0 +1,99 @@
+"""How few machines hold everything, where all requests can be accepted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dlopt.backends.time_budget import Budget
+from dlopt.models.coreservation.bin_packing import Pattern, pack, simple_bound
+from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.solutions import fits
+from dlopt.result import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Fewest:
+    """A plan that accepts everything, if one was found, and the fewest machines of any.
+
+    Parameters
+    ----------
+    held : dict or None
+    bound : int
+    proof : str
+    """
+
+    held: dict[int, tuple[int, int]] | None
+    bound: int
+    proof: str
+
+
+def fewest(case: Case, limits: Limits, seed: int = 0) -> Fewest:
+    """Bound the machines that hold all least shares; pack them as first fit does.
+
+    Where all machines are alike and all parts are there at one instant it is bin packing.
+
+    Parameters
+    ----------
+    case : Case
+    limits : Limits
+    seed : int
+    """
+    if not case.jobs:
+        return Fewest({}, 0, "nothing can be accepted")
+    budget = Budget(limits)
+    largest = max(map(max, case.free))
+    everywhere = range(len(case.free))
+    rows = case.crowds()
+    first = max(rows, key=lambda row: sum(case.jobs[i].least for i in row.jobs))
+    bound, proof = 1, "some machine is needed"
+    named = {job.machines for job in case.jobs if len(job.machines) == 1}
+    if len(named) > bound:
+        bound, proof = len(named), "as many machines are named"
+    for row in rows:
+        simple = simple_bound(sorted((case.jobs[i].least for i in row.jobs), reverse=True), largest)
+        if simple > bound:
+            bound, proof = simple, "sizes and dual feasible functions at an instant"
+            first = row
+    packing = pack((case.jobs[i].least for i in first.jobs), largest, budget.left(), seed)
+    if packing.bound > bound:
+        bound, proof = packing.bound, f"{packing.proof}, at an instant"
+    plans = list(_first_fits(case))
+    if len(first.jobs) == len(case.jobs) and len(packing.bins) <= len(everywhere):
+        plans.append(_held(case, packing.bins))
+    plans = [held for held in plans if fits(case, held)]
+    held = min(plans, key=lambda held: len({j for j, _ in held.values()}), default=None)
+    return Fewest(held, bound, proof)
+
+
+def _first_fits(case: Case) -> Iterator[dict[int, tuple[int, int]]]:
+    """Yield plans in which each part is on the first machine with room, in some orders of parts."""
+    jobs = case.jobs
+    orders = (
+        lambda i: (jobs[i].start, -jobs[i].least),
+        lambda i: (-jobs[i].least, jobs[i].start),
+        lambda i: (-jobs[i].least * (jobs[i].end - jobs[i].start), jobs[i].start),
+        lambda i: (jobs[i].start, jobs[i].start - jobs[i].end),
+    )
+    for order in orders:
+        free = [list(one) for one in case.free]
+        held: dict[int, tuple[int, int]] = {}
+        for i in sorted(range(len(jobs)), key=order):
+            job, window = jobs[i], slice(jobs[i].start, jobs[i].end)
+            able = (j for j in job.machines if min(free[j][window]) >= job.least)
+            machine = next(able, None)
+            if machine is None:
+                break
+            free[machine][window] = [left - job.least for left in free[machine][window]]
+            held[i] = machine, job.least
+        else:
+            yield held
+
+
+def _held(case: Case, bins: tuple[Pattern, ...]) -> dict[int, tuple[int, int]]:
+    """Return bins as machines, the first ones."""
+    left = defaultdict(list)
+    for i, job in enumerate(case.jobs):
+        left[job.least].append(i)
+    return {left[size].pop(): (j, size) for j, one in enumerate(bins) for size in one}

@@ -1,0 +1,1 @@
+"""Ruin and recreate with simulated annealing, in several threads."""

@@ -1,0 +1,173 @@
+"""The relaxations: what they merge, what they cut off, and what they do at a limit."""
+
+from fractions import Fraction
+
+import pytest
+
+from dlopt.models.admission import fluid_relaxation, upper_bounds, window_cuts
+from dlopt.models.admission.fluid_relaxation import FluidModel
+from dlopt.models.admission.methods import bound_fluid, bound_window, exact_plan
+from dlopt.models.admission.scaled_instance import Case
+from dlopt.models.admission.upper_bounds import upper_bound
+from dlopt.models.admission.window_capacity import Latency
+from dlopt.models.admission.window_cuts import WindowCuts
+from dlopt.problems.admission import Commitment
+from dlopt.result import Limits, Status
+from tests.models.admission.sample_instances import stream
+
+CROWD = stream(2, 1, 2, *[(k, 2 + k % 3, 8) for k in range(8)])
+DIFFERENT = stream(5, (1, 2, 1, 3, 2), (4, 1, 2, 2, 3), (0, 6, 9), (1, 4, 6), (1, 8, 9), (2, 3, 4))
+
+
+def test_one_port_bounds_what_flows():
+    """The port sends 3 units by 3: of two tasks with 2 units each, one."""
+    assert bound_fluid(stream(9, 1, 1, (0, 2, 3), (0, 2, 3))).bound == 1
+    assert bound_fluid(stream(9, 1, 1, (0, 2, 4), (0, 2, 4))).bound == 2
+
+
+def test_node_time_bounds_what_flows():
+    assert bound_fluid(stream(1, 1, 3, (0, 1, 4), (0, 1, 7))).bound == 1
+    assert bound_fluid(stream(1, 1, 3, (0, 1, 4), (0, 1, 8))).bound == 2
+
+
+def test_what_is_computed_was_received_before():
+    """The first task holds the port until 4; the second must wait, though nodes are idle."""
+    late = stream(4, (1,) * 4, (0, 0, 0, 9), (0, 4, 4), (0, 1, 4))
+    assert bound_fluid(late).bound == 1
+
+
+def test_set_up_times_flow_too():
+    assert bound_fluid(stream(1, 1, 1, (0, 1, 3), (0, 1, 5), theta_cm=1)).bound == 1
+    assert bound_fluid(stream(1, 1, 1, (0, 1, 3), (0, 1, 6), theta_cm=1)).bound == 2
+    assert bound_fluid(stream(1, 1, 1, (0, 1, 3), (0, 1, 5), theta_cp=1)).bound == 1
+    needs_two = stream(2, 1, 2, (0, 2, Fraction(26, 5)), (0, 2, 20), theta_cm=3)
+    assert bound_fluid(needs_two).bound == 1
+
+
+def test_a_task_that_no_nodes_can_do_is_left_out():
+    assert bound_fluid(stream(2, 1, 1, (0, 9, 4), (0, 1, 4))).bound == 1
+
+
+def test_merged_kinds_of_nodes_bound_more_loosely(monkeypatch):
+    tight = bound_fluid(DIFFERENT, objective="accepted-load").bound
+    optimum = exact_plan(DIFFERENT, objective="accepted-load", limits=Limits(time_s=60)).value
+    monkeypatch.setattr(fluid_relaxation, "MOST_KINDS", 2)
+    loose = bound_fluid(DIFFERENT, objective="accepted-load").bound
+    assert loose >= tight >= optimum
+    assert bound_window(DIFFERENT, objective="accepted-load").bound >= optimum
+    assert len(FluidModel(Case.of(DIFFERENT)).kinds) == 2
+
+
+def test_merged_intervals_bound_more_loosely(monkeypatch):
+    tight, optimum = bound_fluid(CROWD).bound, exact_plan(CROWD).value
+    many = len(FluidModel(Case.of(CROWD)).instants)
+    monkeypatch.setattr(fluid_relaxation, "MOST_CELLS", 20)
+    few = FluidModel(Case.of(CROWD)).instants
+    assert len(few) < many
+    assert bound_fluid(CROWD).bound >= tight >= bound_window(CROWD).bound >= optimum
+
+
+def test_many_ready_times_do_not_divide_time(monkeypatch):
+    busy = stream(3, 1, 1, (0, 2, 6), (0, 3, 6), ready_times=(1, 2, 3))
+    fine = bound_fluid(busy).bound
+    monkeypatch.setattr(fluid_relaxation, "_FINE", 2)
+    assert len(FluidModel(Case.of(busy)).instants) == 2
+    assert bound_fluid(busy).bound >= fine
+
+
+def test_latency_cuts_what_flows():
+    """Two tasks with one chunk on each of two nodes: (1 - 1/16) 2 < 2."""
+    instance = stream(2, 1, 1, (0, 1, 2), (0, 1, 2))
+    assert (bound_fluid(instance).bound, bound_window(instance).bound) == (2, 1)
+    assert bound_window(instance, installments=9).plan_class == "k"
+
+
+def test_latency_without_time_to_send_is_node_time():
+    latency = Latency(Case.of(stream(2, 0, 3, (0, 2, 6))), 1)
+    assert latency.most(Fraction(0), Fraction(6), 5) == 2 * Fraction(6) / latency.case.unit(0)
+    instance = stream(2, 0, 3, (0, 2, 3), (0, 2, 6))
+    assert bound_window(instance).bound == exact_plan(instance).value == 2
+
+
+def test_windows_with_many_tasks_are_skipped(monkeypatch):
+    case = Case.of(CROWD)
+    model = FluidModel(case)
+    model.maximise_weight()
+    everything = WindowCuts(model).batches
+    monkeypatch.setattr(window_cuts, "_MOST_JOBS", 2)
+    fewer = WindowCuts(model).batches
+    assert all(
+        len(few.windows) < len(all_.windows) for few, all_ in zip(fewer, everything, strict=True)
+    )
+    assert max(len(window.jobs) for batch in fewer for window in batch.windows) == 2
+
+
+def test_no_windows_no_cuts(monkeypatch):
+    monkeypatch.setattr(window_cuts, "_MOST_JOBS", 0)
+    assert bound_window(CROWD).bound == bound_fluid(CROWD).bound
+
+
+@pytest.mark.parametrize("method", [bound_fluid, bound_window])
+def test_the_solver_is_asked_where_rational_branching_does_not_end(method, monkeypatch):
+    proven = method(CROWD)
+    assert proven.reason.startswith("proven in fractions")
+    monkeypatch.setattr(upper_bounds, "_PROOFS", 1)
+    said = method(CROWD)
+    assert said.bound == proven.bound
+    assert "HiGHS" in said.reason or "fractions" in said.reason
+    monkeypatch.setattr(upper_bounds, "_ROUNDS", 1)
+    assert method(CROWD).bound >= proven.bound
+
+
+def test_a_bound_that_flows_and_is_branched_on_by_the_solver(monkeypatch):
+    monkeypatch.setattr(upper_bounds, "_PROOFS", 0)
+    instance = stream(2, 1, 1, (0, 1, 2), (0, 1, 2))
+    found = upper_bound(Case.of(instance), Limits(), installments=1)
+    assert (found.worth, found.proof) == (1, "the word of HiGHS, in floats")
+    assert found.subset is not None
+    assert len(found.subset) == 1
+
+
+def test_at_a_limit_the_bound_still_holds():
+    for limits in (Limits(time_s=1e-9), Limits(work=1)):
+        found = bound_window(CROWD, limits=limits)
+        assert found.status is Status.BOUND
+        assert bound_window(CROWD).bound <= found.bound <= len(CROWD.tasks)
+
+
+def test_partly_accepted_tasks_bound_more_loosely():
+    assert bound_fluid(CROWD, relax="yes").bound >= bound_fluid(CROWD).bound
+
+
+def test_a_known_plan_ends_the_proof():
+    case = Case.of(CROWD)
+    best = upper_bound(case, Limits(), installments=1)
+    assert best.subset is not None
+    again = upper_bound(case, Limits(), installments=1, known=best.worth)
+    assert (again.worth, again.complete) == (best.worth, True)
+
+
+def test_bounds_of_promises_that_cannot_be_kept_are_of_nothing():
+    broken = stream(1, 1, 1, (0, 9, 4), (3, 1, 9), now=2)
+    found = bound_fluid(broken)
+    assert (found.status, found.bound) == (Status.BOUND, 0)
+    assert "no plan is valid" in found.reason
+    assert bound_fluid(broken, objective="reject-ratio").bound == 1
+    tight = stream(1, 1, 1, (0, 2, 4), (1, 1, 9), now=2)
+    assert bound_fluid(tight).bound == 0
+
+
+def test_where_nothing_remains_all_is_accepted():
+    done = stream(1, 1, 1, (0, 2, 5), now=3, committed=(Commitment("a", 0, 0, 2, 4),))
+    for method in (bound_fluid, bound_window, exact_plan):
+        assert method(done).bound == 1
+    assert exact_plan(done).status is Status.OPTIMAL
+
+
+def test_floats_are_bounded_with_the_tolerance_of_the_check():
+    tenth = 0.1 + 0.2
+    instance = stream(1, 1.0, 1.0, (0.0, tenth / 2, 0.3))
+    assert tenth > 0.3
+    assert bound_fluid(instance).bound == 1
+    assert bound_fluid(instance, objective="accepted-load").bound == pytest.approx(0.15)
+    assert bound_fluid(stream(1, 1.0, 1.0, (0.0, 0.1501, 0.3))).bound == 0

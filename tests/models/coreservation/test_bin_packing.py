@@ -1,0 +1,132 @@
+"""How few bins hold items: bounds, patterns, and published optima."""
+
+import random
+from fractions import Fraction
+from typing import Self
+
+import pytest
+
+from dlopt.backends import cpsat
+from dlopt.backends.time_budget import Budget
+from dlopt.generation.coreservation import bins as drawn_bins
+from dlopt.models.coreservation import bin_packing as packing_bins
+from dlopt.models.coreservation import machine_minimisation
+from dlopt.models.coreservation.bin_packing import Packing, pack, simple_bound
+from dlopt.models.coreservation.feasibility import all_or_nothing
+from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.result import Limits, Status
+from tests.data import data_folder
+from tests.models.coreservation.sample_instances import NOW, packed
+
+
+@pytest.mark.parametrize(
+    ("sizes", "capacity", "count"),
+    [([], 5, 0), ([5], 5, 1), ([3, 3, 3], 5, 3), ([2] * 5, 4, 3), ([6, 5, 5, 4, 4, 3, 3], 10, 3)],
+)
+def test_few_bins(sizes, capacity, count) -> None:
+    found = pack(sizes, capacity, Limits())
+    assert len(found.bins) == found.bound == count and found.proven
+    assert sorted(size for one in found.bins for size in one) == sorted(sizes)
+
+
+def test_bins_that_first_fit_misses() -> None:
+    for seed in range(6):
+        instance = drawn_bins(items=40, seed=seed)
+        sizes = [request.parts[0].cpu for request in instance.requests]
+        capacity = instance.machines[0].capacity
+        found = pack(sizes, capacity, Limits())
+        assert simple_bound(sorted(sizes, reverse=True), capacity) <= found.bound
+        assert found.bound <= len(found.bins) <= found.bound + 1
+        assert sorted(size for one in found.bins for size in one) == sorted(sizes)
+        assert max(map(sum, found.bins)) <= capacity
+
+
+def test_bins_without_time() -> None:
+    sizes = [366, 268, 366, 430, 263, 307, 414, 287, 299, 495, 251, 254]
+    found = pack(sizes, 1000, NOW)
+    assert found.bound <= len(found.bins)
+    assert not Packing(((1,), (1,)), 1, "").proven
+
+
+@pytest.mark.parametrize(("file", "count"), [("binpack1.txt", 3), ("binpack5.txt", 3)])
+def test_falkenauers_bins_are_packed_at_the_proven_optimum(file, count) -> None:
+    folder = data_folder("binpack") / "orlib"
+    optima = {}
+    for line_ in (folder / "optima.csv").read_text().splitlines()[1:]:
+        name, instance, *_, best, _ = line_.split(",")
+        optima[name, instance] = int(best)
+    words = iter((folder / file).read_text().split())
+    next(words)
+    for _ in range(count):
+        name, capacity = next(words), int(10 * Fraction(next(words)))
+        items = int(next(words))
+        next(words)
+        sizes = [int(10 * Fraction(next(words))) for _ in range(items)]
+        found = pack(sizes, capacity, Limits())
+        assert len(found.bins) == found.bound == optima[file, name]
+
+
+def test_prices_bound_where_sizes_do_not() -> None:
+    sizes = [44, 34, 30, 30, 30, 30, 27, 27, 27, 21]
+    found = pack(sizes, 100, Limits())
+    assert simple_bound(sizes, 100) == 3
+    assert found.bound == len(found.bins) == 4 and found.proof.startswith("a linear program")
+    case = Case.of(packed(sizes, 100, 4), "rejections-then-machines")
+    assert machine_minimisation.fewest(case, Limits()).bound == 4
+    assert "at least 4 machines" in all_or_nothing(packed(sizes, 100, 3)).reason
+
+
+def test_patterns_when_there_are_too_many_and_when_they_do_not_do(monkeypatch) -> None:
+    sizes = [495, 474, 473, 475, 472, 444, 439, 430, 268, 266, 263, 254, 253, 252, 251, 299]
+    best = pack(sizes, 1000, Limits())
+    monkeypatch.setattr(packing_bins, "_MANY", 0)
+    again = pack(sizes, 1000, Limits())
+    assert best.bound == again.bound <= len(again.bins)
+    monkeypatch.setattr(packing_bins._Patterns, "_dived", lambda _, best, __: best)
+    assert len(pack(sizes, 1000, Limits()).bins) >= best.bound
+    monkeypatch.undo()
+    monkeypatch.setattr(packing_bins._Patterns, "_dived", lambda _, best, __: best)
+    said = cpsat.Outcome(Status.INFEASIBLE, None, None, None, "")
+    monkeypatch.setattr(cpsat, "optimise", lambda *_, **__: said)
+    assert len(pack(sizes, 1000, Limits()).bins) >= best.bound
+
+
+def triplets(seed: int) -> list[int]:
+    """Return 60 sizes of which three each fill a bin of 1000."""
+    draw, sizes = random.Random(seed), list[int]()
+    for _ in range(20):
+        large = draw.randint(380, 490)
+        middle = draw.randint(250, (1000 - large) // 2)
+        sizes += [large, middle, 1000 - large - middle]
+    return sizes
+
+
+def test_triplets_need_the_program_over_patterns() -> None:
+    sizes = triplets(11)
+    found = pack(sizes, 1000, Limits())
+    assert len(found.bins) == found.bound == 20
+    assert sorted(size for one in found.bins for size in one) == sorted(sizes)
+
+
+def test_a_dive_ends_when_all_is_packed_though_the_aim_is_out_of_reach() -> None:
+    sizes = triplets(0)
+    first = [(size,) for size in sorted(sizes, reverse=True)]
+    search = packing_bins._Patterns(sizes, 1000, Budget(Limits()), 0, first)
+    assert search.price() == 20
+    best = search._dived(first, aim=0)
+    assert 20 <= len(best) < 60
+    assert sorted(size for one in best for size in one) == sorted(sizes)
+
+
+def test_prices_that_no_solver_gives_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent:
+        def __init__(self, *given: object) -> None:
+            self.status = Status.LIMIT
+
+        def solve(self) -> Self:
+            return self
+
+    monkeypatch.setattr(packing_bins, "LinearSolver", Silent)
+    sizes = triplets(0)
+    search = packing_bins._Patterns(sizes, 1000, Budget(Limits()), 0, [(size,) for size in sizes])
+    assert search.price() == 0

@@ -1,0 +1,112 @@
+"""Curves: what is drawn is what was given."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+
+from dlopt.errors import NotApplicableError
+from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+
+XS = (0.1, 0.2, 0.5)
+PANELS = [
+    (
+        "reject ratio",
+        (
+            Curve("edf", tuple(Spot(x, x / 2, x / 10) for x in XS)),
+            Curve("fifo", tuple(Spot(x, x, None) for x in XS)),
+        ),
+    ),
+    ("utilization", (Curve("fifo", (Spot(0.1, 0.4, 0.1),)),)),
+]
+
+
+def bars(figure: Figure, panel: int) -> dict[str, ErrorbarContainer]:
+    found = {}
+    for container in figure.axes[panel].containers:
+        assert isinstance(container, ErrorbarContainer)
+        found[str(container.get_label())] = container
+    return found
+
+
+def test_points_and_bars_are_where_they_belong() -> None:
+    figure = plot_curves(PANELS, title="two", note="means", axis="load")
+    above = bars(figure, 0)
+    assert list(above) == ["edf", "fifo"]
+    for name, slope in (("edf", 0.5), ("fifo", 1)):
+        xs, ys = above[name].lines[0].get_data()
+        assert np.asarray(ys) == pytest.approx([slope * x for x in XS])
+        # Moved sideways, so that bars do not hide one another, by less than a fifth of a step.
+        assert np.abs(np.asarray(xs) - XS).max() <= 0.1 / 5
+    (heights,) = above["edf"].lines[2]
+    ends = [np.asarray(segment)[:, 1] for segment in heights.get_segments()]
+    assert np.array(ends) == pytest.approx(np.array([[x * 0.4, x * 0.6] for x in XS]))
+    assert figure.axes[-1].get_xlabel() == "load"
+    assert [axes.get_ylabel() for axes in figure.axes] == ["reject ratio", "utilization"]
+
+
+def test_a_curve_looks_alike_in_all_panels_and_has_one_entry_in_the_legend() -> None:
+    figure = plot_curves(PANELS)
+    one, other = (bars(figure, panel)["fifo"].lines[0] for panel in (0, 1))
+    assert one.get_color() == other.get_color() and one.get_marker() == other.get_marker()
+    assert one.get_color() != bars(figure, 0)["edf"].lines[0].get_color()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["edf", "fifo"]
+
+
+def test_many_curves_can_be_told_apart() -> None:
+    curves = tuple(Curve(f"method {i}", (Spot(1, i), Spot(2, i))) for i in range(20))
+    looks = [
+        (line.get_color(), line.get_marker(), line.get_linestyle())
+        for bar in bars(plot_curves([("misses", curves)]), 0).values()
+        for line in [bar.lines[0]]
+    ]
+    assert len(set(looks)) == 20
+
+
+def test_files_are_whole_and_equal_for_equal_curves(tmp_path: Path) -> None:
+    for name in ("a.svg", "b.svg", "a.png", "a.pdf"):
+        plot_curves(PANELS, tmp_path / name, title="$\\frac{ <a>")
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    ElementTree.parse(tmp_path / "a.svg")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(NotApplicableError, match=r"must end in \.svg, \.png, \.pdf"):
+        plot_curves(PANELS, tmp_path / "a.txt")
+
+
+def test_nothing_to_draw_is_an_empty_panel() -> None:
+    figure = plot_curves([("reject ratio", ())])
+    assert bars(figure, 0) == {} and figure.legends[0].get_texts() == []
+
+
+def test_counts_over_time_are_stairs() -> None:
+    curves = tuple(Curve(name, (Spot(0, 0), Spot(2, 1), Spot(9, 4))) for name in ("edf", "fifo"))
+    figure = plot_curves([("tasks waiting", curves)], axis="time", steps=True)
+    stairs = [line for line in figure.axes[0].lines if line.get_label() in ("edf", "fifo")]
+    assert [line.get_drawstyle() for line in stairs] == ["steps-post"] * 2
+    for line in stairs:
+        assert np.asarray(line.get_xdata()).tolist() == [0, 2, 9]
+    # Both are seen where they fall together.
+    assert stairs[0].get_linewidth() > 2 * stairs[1].get_linewidth()
+    assert all(tick == int(tick) for tick in figure.axes[0].get_yticks())
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["edf", "fifo"]
+
+
+def test_abscissae_may_be_words() -> None:
+    curves = (Curve("edf", (Spot(0, 0.5),)), Curve("fifo", (Spot(1, 0.7),)))
+    figure = plot_curves([("reject ratio", curves)], axis="method", words=("edf", "fifo"))
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["edf", "fifo"]
+    assert list(axes.get_xticks()) == [0, 1] and axes.get_xlim() == (-0.5, 1.5)
+
+
+def test_ordinates_may_be_drawn_by_their_logarithms() -> None:
+    panels = [("ms", (Curve("slow", (Spot(1, 0.01), Spot(2, 1000.0))),))]
+    (axes,) = plot_curves(panels, decades=True).axes
+    assert axes.get_yscale() == "log" and 0 < axes.get_ylim()[0] < 0.01
+    (axes,) = plot_curves(panels).axes
+    assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0

@@ -1,0 +1,39 @@
+"""The engine: order at one instant."""
+
+from __future__ import annotations
+
+import random
+
+from dlopt.simulation.engine import Engine, Rank
+
+
+def test_events_come_by_time_rank_and_call() -> None:
+    engine, seen = Engine(), []
+    events = [(time, rank, call) for time in (0.0, 1.5) for rank in Rank for call in range(2)]
+    shuffled = events[:]
+    random.Random(1).shuffle(shuffled)
+    counts: dict[tuple[float, int], int] = {}
+    for time, rank, _ in shuffled:
+        call = counts.get((time, rank), 0)
+        counts[time, rank] = call + 1
+        engine.at(time, rank, seen.append, (time, rank, call))
+    engine.run(lambda: None)
+    assert seen == events
+
+
+def test_an_instant_is_settled_once_all_of_it_has_happened() -> None:
+    engine, seen = Engine(), []
+
+    def twice(word: str) -> None:
+        seen.append(word)
+        if word == "a":
+            engine.at(engine.now, Rank.END, twice, "b")
+            engine.at(0.0, Rank.END, twice, "late")  # what is past happens now
+
+    engine.at(3.0, Rank.ARRIVAL, twice, "a")
+    engine.run(lambda: seen.append(f"settled {engine.now:g}"))
+    assert seen == ["a", "b", "late", "settled 3"]
+
+
+def test_what_ends_at_a_deadline_is_in_time() -> None:
+    assert Rank.END < Rank.FAILURE < Rank.RECOVERY < Rank.DEADLINE < Rank.SAMPLE < Rank.ARRIVAL

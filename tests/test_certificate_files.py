@@ -1,0 +1,180 @@
+"""Certificates of bounds: they prove what results say, of the instance they are of."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+import dlopt
+from dlopt.certificate_files import check_certificate, write_certificate
+from dlopt.errors import InvalidInstanceError, NotApplicableError
+from dlopt.formats import vipr
+from dlopt.problems.admission import Instance, Task
+from dlopt.problems.cluster import Cluster
+from dlopt.result import Limits, Result, Status
+from tests.heuristics.admission.strategies import streams
+from tests.instance_files import ROOT
+
+INSTANCES = ROOT / "instances"
+
+STREAMS = sorted((INSTANCES / "admission").glob("*.json"))
+CASES = [
+    (file, method)
+    for file in STREAMS
+    for method in ("bound-fluid", "bound-window", "exact", "all-or-nothing")
+    if method == "bound-fluid" or file.stem != "random-30"  # its tree of cases is large
+]
+
+
+@pytest.mark.parametrize(("file", "method"), CASES, ids=lambda of: getattr(of, "stem", of))
+def test_bounds_of_shipped_instances_are_proven(file, method, tmp_path):
+    instance = dlopt.read(file, exact_numbers=True)
+    for objective in ("accepted", "accepted-load", "reject-ratio"):
+        result = dlopt.solve(instance, method, objective=objective, limits=Limits(work=30))
+        if result.certificate is not None:
+            write_certificate(result, tmp_path / "proof.vipr")
+            assert check_certificate(instance, result, tmp_path / "proof.vipr") == ()
+        else:
+            said = "floats" in (result.reason or "")
+            assert said or result.status in (Status.OPTIMAL, Status.LIMIT, Status.UNKNOWN)
+
+
+@pytest.mark.property
+@given(streams(tasks=4, most=2, huge=False))
+def test_certificates_of_random_streams(tmp_path_factory, stream):
+    instance = stream.instance
+    path = tmp_path_factory.getbasetemp() / "proof.vipr"
+    for method in ("bound-fluid", "bound-window"):
+        result = dlopt.solve(instance, method)
+        if result.certificate is not None:
+            write_certificate(result, path)
+            assert check_certificate(instance, result, path) == ()
+
+
+@pytest.fixture
+def proven(tmp_path):
+    """A stream of which one task is accepted at the most, and the proof of it."""
+    instance = dlopt.read(INSTANCES / "admission" / "two-tasks-one-channel.json")
+    result = dlopt.solve(instance, "bound-window")
+    path = tmp_path / "proof.vipr"
+    write_certificate(result, path)
+    return instance, result, path
+
+
+def kinds(instance, result, path):
+    return [violation.kind for violation in check_certificate(instance, result, path)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new", "kind"),
+    [
+        (r"chunks: 1", "chunks: 2", "program"),
+        (r"chunks: 1", "chunks: any", "program"),
+        (r"(cut0_L L) \S+", r"\1 1/8", "proof program"),
+        (r"(row4_L L) \S+", r"\1 1/8", "proof program"),
+        (r"z_1 c_0", "z_2 c_0", "program"),
+        (r"(z_0_L L) 1 ", r"\1 0 ", "proof program"),
+        (r"INT 2\n0 1", "INT 3\n0 1 2", "program"),
+        (r"OBJ min\n2 0 -1", "OBJ min\n2 0 -1/2", "proof program"),
+        (r"lin 1 (\d+) 1", r"lin 1 \1 2", "proof"),
+    ],
+)
+def test_what_is_tampered_with_is_found(proven, pattern, new, kind):
+    instance, result, path = proven
+    text = path.read_text()
+    changed = re.sub(pattern, new, text)
+    assert changed != text
+    path.write_text(changed)
+    assert set(kinds(instance, result, path)) <= set(kind.split())
+    assert kinds(instance, result, path) != []
+
+
+def test_a_better_bound_than_proven_is_refuted(proven):
+    instance, _, path = proven
+    better = Result(Status.BOUND, objective="accepted", bound=0, plan_class="single")
+    (violation,) = check_certificate(instance, better, path)
+    assert (violation.kind, violation.amount) == ("bound", 1)
+    worse = replace(better, bound=2)
+    assert kinds(instance, worse, path) == []
+    nothing = replace(better, status=Status.INFEASIBLE)
+    assert kinds(instance, nothing, path) == ["bound"]
+    assert kinds(instance, replace(nothing, bound=None), path) == ["bound"]
+    assert kinds(instance, replace(better, bound=(1, 2)), path) == ["bound"]
+
+
+def test_what_holds_for_few_chunks_does_not_for_many(proven):
+    instance, result, path = proven
+    for wider in ("any", "k", "per-stage", None):
+        assert kinds(instance, replace(result, plan_class=wider), path) == ["program"]
+    two = dlopt.solve(instance, "bound-window", installments=2)
+    write_certificate(two, path)
+    assert kinds(instance, two, path) == []
+    assert kinds(instance, replace(two, plan_class="single"), path) == []
+    assert two.installments == 2
+    for unproven in (3, None):  # a certificate for two chunks does not serve for three
+        assert kinds(instance, replace(two, installments=unproven), path) == ["program"]
+    three = dlopt.solve(instance, "bound-window", installments=3)
+    assert kinds(instance, three, path) == ["program"]
+    write_certificate(three, path)
+    assert kinds(instance, three, path) == kinds(instance, two, path) == []
+
+
+def test_acceptances_prove_nothing_of_other_objectives(proven):
+    instance, result, path = proven
+    for other in ("misses", "utilization"):
+        assert kinds(instance, replace(result, objective=other), path) == ["program"]
+    for unknown in ("", "makespan"):
+        with pytest.raises(NotApplicableError, match="no objective"):
+            check_certificate(instance, replace(result, objective=unknown), path)
+
+
+@pytest.mark.parametrize("remark", ["\u00b2", "9" * 5000, "0", "-1", "1.5", ""])
+def test_a_strange_number_of_chunks_is_none(proven, remark):
+    instance, result, path = proven
+    path.write_text(path.read_text().replace("chunks: 1", f"chunks: {remark}"))
+    assert kinds(instance, result, path) == ["program"]
+
+
+def test_floats_at_large_instants_have_room_for_their_rounding(tmp_path):
+    """The check lets an instant be off by its last digits; so does the bound."""
+    task = Task("a", 1.7e9, 0.01000001, 0.01)
+    instance = Instance(Cluster(1, 0.5, 0.5), (task,))
+    assert dlopt.solve(instance, "bound-window").bound == 1
+
+
+def test_a_proof_of_another_instance_is_none(proven):
+    _, result, path = proven
+    other = dlopt.read(INSTANCES / "admission" / "two-of-three.json")
+    assert kinds(other, result, path) == ["program"]
+
+
+def test_that_not_all_are_in_time_is_proven(tmp_path):
+    """One of the first two is late; but neither is promised."""
+    tasks = (Task("a", 0, 2, 6), Task("b", 0, 2, 6), Task("c", 0, 1, 50))
+    instance = Instance(Cluster(1, 1, 1), tasks)
+    result = dlopt.solve(instance, "all-or-nothing")
+    assert result.status is Status.INFEASIBLE
+    path = tmp_path / "proof.vipr"
+    write_certificate(result, path)
+    assert vipr.parse(path.read_text()).claim is None
+    assert kinds(instance, result, path) == []
+    exact = Result(Status.INFEASIBLE, objective="accepted", method="exact")
+    assert kinds(instance, exact, path) == ["program"]  # nothing is promised
+    bounded = replace(result, status=Status.BOUND, bound=0)  # that not all fit bounds nothing
+    assert kinds(instance, bounded, path) == ["program"]
+
+
+def test_without_a_certificate_it_says_why(proven, tmp_path):
+    instance, result, path = proven
+    heuristic = dlopt.solve(instance, "edf-iit-2")
+    with pytest.raises(NotApplicableError, match="edf-iit-2 proves no bound"):
+        write_certificate(heuristic, tmp_path / "none.vipr")
+    assert not (tmp_path / "none.vipr").exists()
+    with pytest.raises(NotApplicableError, match="no bound"):
+        check_certificate(instance, heuristic, path)
+    load = dlopt.read(INSTANCES / "iit" / "three-nodes.json")
+    with pytest.raises(NotApplicableError, match="iit has no certificates"):
+        check_certificate(load, result, path)
+    with pytest.raises(InvalidInstanceError, match="cannot be read"):
+        check_certificate(instance, result, tmp_path / "none.vipr")

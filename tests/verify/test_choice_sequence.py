@@ -1,0 +1,123 @@
+"""One builder, driven by chance, by a recording, by weight: the same choices, the same instance."""
+
+import random
+
+import pytest
+
+from dlopt.errors import NotApplicableError
+from dlopt.verify import choice_sequence as module
+from dlopt.verify import falsify
+from dlopt.verify.builders import Size, builder, stems
+from dlopt.verify.choice_sequence import Chance, Choices, Recorded, light
+from dlopt.verify.shrinking import extent
+
+
+def pairs(choices):
+    return choices.integer(0, 2), choices.pick("aab"), choices.chance(3)
+
+
+def test_every_choice_of_some_weight_comes_once_and_no_other():
+    made = [built for weight in range(6) for built, _ in light(pairs, weight)]
+    assert sorted(made) == sorted(
+        (one, two, three) for one in range(3) for two in "ab" for three in (False, True)
+    )
+    assert [sum(record) for weight in range(3) for _, record in light(pairs, weight)] == (
+        [0] + [1] * 3 + [2] * 4
+    )
+
+
+def test_a_choice_may_say_which_come_next():
+    def tree(choices):
+        return [choices.integer(0, 1) for _ in range(choices.integer(0, 2))]
+
+    assert [built for weight in range(5) for built, _ in light(tree, weight)] == [
+        [],
+        [0],
+        [1],
+        [0, 0],
+        [0, 1],
+        [1, 0],
+        [1, 1],
+    ]
+
+
+def test_an_option_named_twice_is_likelier_by_chance():
+    choices = Choices(Chance(random.Random(0)))
+    drawn = [choices.pick("aaab") for _ in range(400)]
+    assert 240 < drawn.count("a") < 360
+
+
+def test_chance_never_leaves_the_options():
+    class One(random.Random):
+        def random(self):
+            return 1 - 2**-53
+
+    choices = Choices(Chance(One()))
+    assert choices.pick("ab") == "b"
+    assert choices.integer(0, 9) == 9
+    assert Chance(One()).index((0.1,) * 3) == 2  # what is left over by rounding
+
+
+def test_subset_and_order():
+    assert Choices(Recorded([])).subset(3) == []
+    assert Choices(Recorded([0, 1, 0])).subset(3, least=2) == [0, 1]
+    assert Choices(Recorded([2, 1, 0])).shuffled(3) == [2, 1, 0]
+
+
+def test_a_builder_without_end_is_told(monkeypatch):
+    monkeypatch.setattr(module, "MOST_CHOICES", 5)
+    choices = Choices(Recorded([]))
+    with pytest.raises(RuntimeError, match="more than 5 choices"):
+        [choices.chance(2) for _ in range(6)]
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_choices_that_are_recorded_make_the_same_instance(stem):
+    build, rng = builder(stem), random.Random(1)
+    for _ in range(40):
+        choices = Choices(Chance(rng))
+        made = build(choices)
+        again = Choices(Recorded(choices.record))
+        assert build(again) == made
+        assert again.record == choices.record
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_instances_are_no_larger_than_they_may_be(stem):
+    build, rng = builder(stem, Size(jobs=2, machines=2)), random.Random(2)
+    sizes = [extent(build(Choices(Chance(rng)))) for _ in range(200)]
+    assert max(machines for _, machines, _ in sizes) == 2
+    most = {"iit": 1, "dag": 3, "coreservation": 4}.get(stem, 2)  # two parts a request
+    assert max(jobs for jobs, _, _ in sizes) == most
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_the_lightest_instance_has_one_job_on_one_machine(stem):
+    [(made, record)] = light(builder(stem), 0)
+    assert extent(made)[:2] == (1, 1)
+    assert not any(record)
+
+
+@pytest.mark.parametrize("stem", ["admission", "multistage"])
+def test_streams_may_begin_with_promises(stem):
+    for busy in (False, True):
+        build, rng = builder(stem, Size(busy=busy)), random.Random(3)
+        made = [build(Choices(Chance(rng))) for _ in range(60)]
+        assert any(one.now > 0 for one in made) == busy
+        assert any(one.committed for one in made) == busy
+
+
+@pytest.mark.parametrize(
+    ("stem", "name"), [("admission", "edf-iit-2"), ("multistage", "multi-stage")]
+)
+def test_promises_are_kept_by_what_is_sound(stem, name):
+    search = falsify(stem, name, examples=80, size=Size(busy=True))
+    assert search.finding is None
+    assert search.tried > 0
+
+
+def test_what_cannot_be_built_is_told():
+    with pytest.raises(NotApplicableError, match="no builder of 'tsp'"):
+        builder("tsp")
+    with pytest.raises(ValueError, match="a job and a machine"):
+        Size(0, 1)
