@@ -2,8 +2,8 @@
 
 A float solver is trusted for one thing only, which variables are basic. The basis is solved
 again over the rationals (`dlopt.backends.dixon_lifting`), repaired by exact simplex pivots where
-tolerances misled the solver (`dlopt.backends.exact_simplex`), and the answer leaves as a `Certificate`
-that `dlopt.backends.linear_program.verify` has checked without any of that code.
+tolerances misled the solver (`dlopt.backends.exact_simplex`), and the answer leaves as a
+`Certificate` that `dlopt.backends.linear_program.verify` has checked without any of that code.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ MIXED = frozenset(NAMES)
 """The algorithms that decide on reservations, too."""
 
 FAMILIES: Mapping[str, Family] = {**WORKLOADS, "mamat5": mamat5}
-"""The workloads by their names: those of `dlopt.generation.paper_workloads`, and that of chapter 5."""
+"""The workloads by their names: those of `dlopt.generation.paper_workloads`, and that of chapter 5.
+"""
 
 
 class Estimate(NamedTuple):

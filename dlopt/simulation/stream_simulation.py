@@ -13,9 +13,9 @@ from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import Workload, costs_of
 from dlopt.heuristics.admission import all_nodes_queue
-from dlopt.heuristics.admission import chunks as timeline
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.all_nodes_queue import Log, Served
+from dlopt.heuristics.admission.chunks import chunks as chunks_of
 from dlopt.heuristics.admission.dispatching_rules import Planned, Refused, Waiting
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.admission.opr_epr import Together
@@ -35,8 +35,8 @@ def simulate(
     Parameters
     ----------
     workload : Workload or Instance
-        See `dlopt.generation.paper_workloads`; an instance is taken in floats. Its cluster may be busy
-        at first: what it has promised is planned at ``now``, as `dlopt.Admission` does.
+        See `dlopt.generation.paper_workloads`; an instance is taken in floats. Its cluster may be
+        busy at first: what it has promised is planned at ``now``, as `dlopt.Admission` does.
     algorithm : str or Policy
         See :func:`dlopt.heuristics.admission.planner_factory.parse`.
     check : bool, default False
@@ -139,7 +139,7 @@ class Run:
         assert isinstance(self.algorithm, Algorithm)
         costs = tuple(map(float, costs_of(workload.cluster)))
         placer = Together(self.algorithm, costs, workload.cluster.nodes)
-        chunks = timeline.chunks(placer, costs, workload.free_times, self._all_nodes())
+        chunks = chunks_of(placer, costs, workload.free_times, self._all_nodes())
         return Solution(decisions, chunks)
 
     @cached_property

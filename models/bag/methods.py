@@ -55,13 +55,13 @@ def exact_plan(
     Notes
     -----
     Guarantee: exact for exact instances whose durations and arrivals have a common unit of which
-    the horizon is no more than 2^40 (`dlopt.models.bag.scaled_instance`). Else times are rounded down to
-    2^-40 of the horizon; the bound still holds for all plans, and the plan is timed in fractions:
-    numbers of tasks that agree are proven all the same, times in exact numbers remain
+    the horizon is no more than 2^40 (`dlopt.models.bag.scaled_instance`). Else times are rounded
+    down to 2^-40 of the horizon; the bound still holds for all plans, and the plan is timed in
+    fractions: numbers of tasks that agree are proven all the same, times in exact numbers remain
     ``FEASIBLE`` with a tiny gap, times in floats are called optimal at 1e-7 of the flowtime, or of
-    the makespan. Horizon and makespan count from the first instant at which some task can start,
-    so that dates may be as large as they like; so does the makespan to which a gap that is asked
-    for is relative.
+    the makespan. Horizon and makespan count from the first instant at which some task can start, so
+    that dates may be as large as they like; so does the makespan to which a gap that is asked for
+    is relative.
 
     Makespans are bounded by weights of the machines; who cannot be where in a plan that is as
     good follows from these, and CP-SAT decides the rest. Numbers of tasks go by rows over

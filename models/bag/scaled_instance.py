@@ -1,10 +1,10 @@
 """An instance as the models see it: jobs on machines, in whole units of time.
 
-Time counts from the first instant at which some job can start (`dlopt.models.bag.exact_times`). Only
-starts that follow from durations and arrivals matter, so a unit of which these are multiples
+Time counts from the first instant at which some job can start (`dlopt.models.bag.exact_times`).
+Only starts that follow from durations and arrivals matter, so a unit of which these are multiples
 loses nothing: deadlines are rounded down to it. Where there is no such unit that is long enough,
-all times are rounded down. Every order of jobs then ends no later than it does in truth, so what
-is proven of the rounded times bounds all plans; plans are timed anew in fractions.
+all times are rounded down. Every order of jobs then ends no later than it does in truth, so what is
+proven of the rounded times bounds all plans; plans are timed anew in fractions.
 """
 
 from __future__ import annotations

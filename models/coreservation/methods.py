@@ -63,20 +63,21 @@ def exact_plan(
     Notes
     -----
     Guarantee: shares are whole numbers of the largest common unit, which loses nothing
-    (`dlopt.models.coreservation.scaled_instance` has the proof), so the plan is exact for exact instances.
-    The bound of the relaxation is proven in fractions; that of CP-SAT holds in whole numbers. Of
-    more than 30 requests HiGHS is asked about the relaxation, too, and its word in floats may be
-    the bound; `reason` says which it is, and `proof` whether a solver is trusted. Of an instance
-    with a float the bound holds for all plans that `check` accepts at its default tolerance; of the
-    benefit to the tolerance of the result.
-    Where coefficients have no common denominator below 2^53 they are rounded up, and value and
-    bound may differ by a relative 1e-9. Requests whose windows do not interact are solved apart.
+    (`dlopt.models.coreservation.scaled_instance` has the proof), so the plan is exact for exact
+    instances. The bound of the relaxation is proven in fractions; that of CP-SAT holds in whole
+    numbers. Of more than 30 requests HiGHS is asked about the relaxation, too, and its word in
+    floats may be the bound; `reason` says which it is, and `proof` whether a solver is trusted. Of
+    an instance with a float the bound holds for all plans that `check` accepts at its default
+    tolerance; of the benefit to the tolerance of the result. Where coefficients have no common
+    denominator below 2^53 they are rounded up, and value and bound may differ by a relative 1e-9.
+    Requests whose windows do not interact are solved apart.
 
     Plan class ``any``. Complexity: exponential in the worst case. Source: none printed; a program
     over event points, and a relaxation that takes all machines as one. Up to 12 requests that it
-    does not prove soon are branched and priced, see `dlopt.models.coreservation.branch_and_price.search`. Larger ones
-    are improved by `dlopt.models.coreservation.ruin_and_recreate.search` and neighbourhoods; within a time limit
-    by a hundred times as many of its moves if the extra ``fast`` is installed.
+    does not prove soon are branched and priced, see
+    `dlopt.models.coreservation.branch_and_price.search`. Larger ones are improved by
+    `dlopt.models.coreservation.ruin_and_recreate.search` and neighbourhoods; within a time limit by
+    a hundred times as many of its moves if the extra ``fast`` is installed.
 
     Examples
     --------
@@ -262,9 +263,9 @@ def lns(
     -----
     Guarantee: the bound is proven in fractions or, of more than 30 requests, the word of HiGHS, as
     `reason` says. First requests are taken away and put back, see
-    `dlopt.models.coreservation.ruin_and_recreate.search`. Then six at a time are decided again by CP-SAT, all
-    others keep their shares; in every fourth neighbourhood some near them keep their machines only.
-    Complexity: a program of some hundred binaries a neighbourhood. Source: ours.
+    `dlopt.models.coreservation.ruin_and_recreate.search`. Then six at a time are decided again by
+    CP-SAT, all others keep their shares; in every fourth neighbourhood some near them keep their
+    machines only. Complexity: a program of some hundred binaries a neighbourhood. Source: ours.
 
     Examples
     --------

@@ -61,11 +61,11 @@ def exact_plan(
     they are rounded down to a grid: then the program is a relaxation, its bound holds, and its
     plan is timed anew with the numbers of the instance. Machines that are alike are not told
     apart where nothing is sent, and lists in many orders, forwards and backwards, come first there
-    (`dlopt.models.dag.forward_backward`); where something is, and there are more than 35 tasks, linear
-    programs bound the makespan before the search (`dlopt.models.dag.time_indexed_bound`), if no more than
-    some hundred units of time are looked at. See `dlopt.models.dag.cpsat_cumulative` and
-    `dlopt.models.dag.cpsat_alternatives` for the two programs. Beyond their size there is the plan of the hint
-    and a bound.
+    (`dlopt.models.dag.forward_backward`); where something is, and there are more than 35 tasks,
+    linear programs bound the makespan before the search (`dlopt.models.dag.time_indexed_bound`), if
+    no more than some hundred units of time are looked at. See `dlopt.models.dag.cpsat_cumulative`
+    and `dlopt.models.dag.cpsat_alternatives` for the two programs. Beyond their size there is the
+    plan of the hint and a bound.
 
     Plan class ``any``. Complexity: exponential in the worst case. Without communication, 100
     tasks on identical machines are mostly proven within a second; with it, 20 to 30 in seconds.

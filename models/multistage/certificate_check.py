@@ -1,8 +1,8 @@
 """Whether the program of a certificate is one that every plan of an instance satisfies.
 
-The relaxation of `dlopt.models.multistage.fluid_relaxation` is written out here a second time, and every
-constraint of the certificate must be one of it. Only how time and nodes are divided is taken from
-there: the relaxation holds for every division, so that one is looked at, not trusted.
+The relaxation of `dlopt.models.multistage.fluid_relaxation` is written out here a second time, and
+every constraint of the certificate must be one of it. Only how time and nodes are divided is taken
+from there: the relaxation holds for every division, so that one is looked at, not trusted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The relaxation in which loads flow around reservations: it bounds every plan.
 
-To the program of `dlopt.models.admission.fluid_relaxation` come reservations `r`, accepted or not by a
-binary ``q_r``; ``h_rg`` of their nodes are of kind `g`. With ``I_rk`` and ``N_rk`` for how long
-the reservation holds the channel and its nodes in interval `k`:
+To the program of `dlopt.models.admission.fluid_relaxation` come reservations `r`, accepted or not
+by a binary ``q_r``; ``h_rg`` of their nodes are of kind `g`. With ``I_rk`` and ``N_rk`` for how
+long the reservation holds the channel and its nodes in interval `k`:
 
 maximise    sum_i weight_i z_i + sum_r weight_r q_r
 subject to  sum_ig load_i tau_g c_igk + sum_r I_rk q_r <= L_k            one port

@@ -242,8 +242,8 @@ def bound_fluid(
     that name their nodes exclude each other exactly; of the others, nodes are counted. It is
     proven in fractions, at a limit too, unless `reason` says that it is the solver's word. Plan
     class ``any``. Complexity: one sparse linear program a subproblem; some seconds for 256 nodes
-    and 100 reservations. Source: `dlopt.models.multistage.fluid_relaxation`, after the relaxation of one
-    task around accepted reservations.
+    and 100 reservations. Source: `dlopt.models.multistage.fluid_relaxation`, after the relaxation
+    of one task around accepted reservations.
 
     Examples
     --------

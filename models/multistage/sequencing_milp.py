@@ -1,8 +1,9 @@
 """The mixed-integer program over orders of chunks around reservations.
 
 Chunk ``a = (task i, node j, gap, number)`` has a load ``x_a``, a start ``s_a`` in its gap
-``[b_a, e_a]`` (see `dlopt.models.multistage.fixed_sequence_lp`) and a presence ``p_a``; an absent one has
-no load and takes no time. Reservation `r` is accepted by ``q_r`` and gets node `j` by ``h_rj``.
+``[b_a, e_a]`` (see `dlopt.models.multistage.fixed_sequence_lp`) and a presence ``p_a``; an absent
+one has no load and takes no time. Reservation `r` is accepted by ``q_r`` and gets node `j` by
+``h_rj``.
 
 maximise    sum_i weight_i z_i + sum_r weight_r q_r        or, with all of them 1, minimise T
 subject to  sum_a x_a = load_i z_i,  x_a <= room_a p_a,  p_a <= z_i

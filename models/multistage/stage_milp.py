@@ -10,10 +10,10 @@ subject to  s_a >= r_j,  s_a + theta_cm p_a + tau_j x_a <= E
             s_b >= s_a + theta p_a + w_j x_a                          next on the node
             sum of what has its window in [s, e] <= (e - s)/tau (1 - beta^m)    redundant
 
-The last row is the bound of `dlopt.models.admission.window_capacity`, `m` the number of chunks. Nodes with
-equal windows are served in a fixed order. So are all nodes, with one chunk each and equal costs,
-if no window lies strictly inside another: to exchange neighbours that are not in the order of
-their windows loses nothing (models/README.md has the proof).
+The last row is the bound of `dlopt.models.admission.window_capacity`, `m` the number of chunks.
+Nodes with equal windows are served in a fixed order. So are all nodes, with one chunk each and
+equal costs, if no window lies strictly inside another: to exchange neighbours that are not in the
+order of their windows loses nothing (models/README.md has the proof).
 
 The solver works in floats: its bound is its word. The loads of the order that it finds are solved
 again in fractions, by the linear program of that order.

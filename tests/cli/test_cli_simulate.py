@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dlopt.cli import progress as bars
+from dlopt.cli import progress as progress_bars
 from dlopt.generation.paper_workloads import mamat4
 from dlopt.io import read
 from dlopt.problems.admission import Instance
@@ -166,7 +166,7 @@ def test_a_file_may_start_from_a_busy_cluster(dlopt: Command, tmp_path: Path) ->
 def test_progress_is_shown_on_a_terminal(dlopt: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert "mamat4" in dlopt("simulate", "cluster", "--seeds", "2", *FEW).out
-    with bars.bar() as progress:
+    with progress_bars.bar() as progress:
         assert progress is not None
         progress(1, 2)
 

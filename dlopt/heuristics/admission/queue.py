@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import Any, cast
 
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.admission import chunks as timeline
+from dlopt.heuristics.admission import chunks
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.deadlines import Place, at_places, ranks, while_overtaking
 from dlopt.heuristics.admission.dispatching_rules import (
@@ -130,12 +130,12 @@ class Queue:
 
     def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
-        return timeline.chunks(self.placer, self._costs, self._ready, self.placements(before))
+        return chunks.chunks(self.placer, self._costs, self._ready, self.placements(before))
 
     def state(self, now: Any) -> State:
         """Return what the cluster is at an instant, and what waits."""
         sent = self.placements(now)
-        ready = timeline.free_after(self._ready, sent)
+        ready = chunks.free_after(self._ready, sent)
         channel = max((place.sent for _, place in sent), default=self._channel)
         tasks = [planned.task for planned in self.waiting[self._begun(now) :]]
         return State(ready, max(channel, self._channel), tasks)

@@ -19,7 +19,9 @@ from dlopt.problems.cluster import Cluster
 
 
 class PlainNodes:
-    """The ready times of all nodes, sorted; used as `dlopt.heuristics.admission.ready_times.Nodes` is."""
+    """The ready times of all nodes, sorted; used as `dlopt.heuristics.admission.ready_times.Nodes`
+    is.
+    """
 
     def __init__(self, ready: Iterable[Any], channel: Any) -> None:
         self.times = sorted(ready)

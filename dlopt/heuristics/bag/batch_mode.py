@@ -7,8 +7,8 @@ it had to take its second best machine. Of equal tasks and machines the first is
 Source: Chen 2001, section 2.3.1, after Maheswaran et al. 1999 and Braun et al. 2001. Sufferage is
 meant as in the latter comparisons: one task a step. (The first text places several a pass.)
 
-`ordered` takes the fast way of :mod:`dlopt.heuristics.bag.batch_mode_numpy` where that gives the same
-answer; `stepwise` is its twin for all numbers.
+`ordered` takes the fast way of :mod:`dlopt.heuristics.bag.batch_mode_numpy` where that gives the
+same answer; `stepwise` is its twin for all numbers.
 """
 
 from __future__ import annotations

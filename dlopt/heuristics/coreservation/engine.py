@@ -39,7 +39,8 @@ class CoReservation(Guarded):
     holdings : sequence of Holding
         Reserved already, from elsewhere.
     order, share : str, optional
-        By default the algorithm's own, see `dlopt.heuristics.coreservation.algorithm_names.Algorithm`.
+        By default the algorithm's own, see
+        `dlopt.heuristics.coreservation.algorithm_names.Algorithm`.
     trim : bool, default False
         Reserve the least CPU of the same benefit, where a benefit function is flat.
     exact_numbers : bool, optional

@@ -21,7 +21,8 @@ def schedule(
 ) -> Result[Solution]:
     """Lay an instance out, fill a board, and return the plan.
 
-    A graph that must stay in one LAN gets one first, see `dlopt.heuristics.dag.lan_assignment.confine`.
+    A graph that must stay in one LAN gets one first, see
+    `dlopt.heuristics.dag.lan_assignment.confine`.
     """
     flat = Flat.of(instance)
     confine(flat)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dlopt.arithmetic import Number, exact, shown
-from dlopt.heuristics.iit import edf_iit_2 as closed_form
 from dlopt.heuristics.iit.edf_iit_1 import estimate
+from dlopt.heuristics.iit.edf_iit_2 import minimum_completion, most_load, n_min
 from dlopt.heuristics.iit.equal_finish import equal_finish as divide_equally
 from dlopt.heuristics.iit.equal_finish import orders
 from dlopt.heuristics.iit.partitioning_rules import EqualPartition, OptimalPartition, PartitionRule
@@ -231,7 +231,7 @@ def edf_iit_2(
     stop = time.monotonic() + (limits.time_s or 0) if timed else None
 
     def plan(most: int) -> Solution:
-        _, loads = closed_form.minimum_completion(cluster, ready, instance.load, most, stop)
+        _, loads = minimum_completion(cluster, ready, instance.load, most, stop)
         return earliest_plan(instance, order, loads)
 
     try:
@@ -244,11 +244,11 @@ def edf_iit_2(
     if deadline is not None and not _meets(instance, best):
         if not surely_missed(instance, last_result(best)):
             return _nothing("edf-iit-2", "the deadline is missed by no more than rounding")
-        done = sum(closed_form.most_load(cluster, ready, deadline))
+        done = sum(most_load(cluster, ready, deadline))
         reason = f"at most {shown(done)} of load {shown(instance.load)} can be done by then"
         return Result(Status.INFEASIBLE, reason=reason, plan_class="single")
     if objective == "nodes" and deadline is not None:
-        guess = closed_form.n_min(cluster, ready, instance.load, deadline)
+        guess = n_min(cluster, ready, instance.load, deadline)
         n = len(best.chunks) if guess is None else guess
         best = plan(n)
         while not instance.exact and n > 1 and _meets(instance, fewer := plan(n - 1)):

@@ -17,7 +17,9 @@ Interval: TypeAlias = tuple[Any, Any]
 
 
 class PlainBlocks:
-    """What is taken, as it was entered; used as `dlopt.heuristics.multistage.node_groups.Groups` is."""
+    """What is taken, as it was entered; used as `dlopt.heuristics.multistage.node_groups.Groups`
+    is.
+    """
 
     def __init__(self, channel: list[Interval], nodes: list[list[Interval]]) -> None:
         self.channel = channel
@@ -61,7 +63,9 @@ class PlainBlocks:
 
 
 class PlainPlanner:
-    """Plans one task after the other; used as `dlopt.heuristics.multistage.task_planner.Planner` is."""
+    """Plans one task after the other; used as `dlopt.heuristics.multistage.task_planner.Planner`
+    is.
+    """
 
     def __init__(self, tau: Any, chi: Any) -> None:
         self.tau, self.chi, self.unit = tau, chi, tau + chi

@@ -110,8 +110,9 @@ class Part(Record):
     cpu_min : Number, optional
         How little it accepts; by default all it asks for.
     benefit : tuple of (share, benefit)
-        What a share of `cpu` is worth, from 0 to 1, see `dlopt.problems.coreservation.benefit_functions`. By
-        default nothing but the whole is worth anything.
+        What a share of `cpu` is worth, from 0 to 1, see
+        `dlopt.problems.coreservation.benefit_functions`. By default nothing but the whole is worth
+        anything.
     machine : int, optional
         The machine on which it must be (0-based); by default it floats: any one will do.
 

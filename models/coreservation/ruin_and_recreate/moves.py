@@ -1,4 +1,5 @@
-"""The moves of `dlopt.models.coreservation.ruin_and_recreate.search`, over lists, or compiled over arrays.
+"""The moves of `dlopt.models.coreservation.ruin_and_recreate.search`, over lists, or compiled over
+arrays.
 
 A *step* takes wishes away and puts wishes back; if it starts from one that is rejected, that one
 may come first, whatever has to go for it. A *shift* moves parts to other machines. All that is

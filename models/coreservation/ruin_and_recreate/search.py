@@ -27,7 +27,7 @@ import numpy as np
 
 from dlopt.models.coreservation.objective import Held, coefficients, key_of, offset, trivial
 from dlopt.models.coreservation.ruin_and_recreate import moves
-from dlopt.models.coreservation.ruin_and_recreate import state as holding
+from dlopt.models.coreservation.ruin_and_recreate import state as arrays
 from dlopt.models.coreservation.ruin_and_recreate.time_decomposition import (
     Regions,
     merge,
@@ -102,12 +102,12 @@ class Recreation:
         self.worth = -inf
         self.asked, self.state = _asked(case), _state(case)
         if steps is None:  # lists are faster then
-            self.asked = holding.Asked(*(one.tolist() for one in self.asked))
-            self.state = holding.State(*(one.tolist() for one in self.state))
+            self.asked = arrays.Asked(*(one.tolist() for one in self.asked))
+            self.state = arrays.State(*(one.tolist() for one in self.state))
         self.steps = steps or moves.steps
         self._regions: dict[int, Regions] = {}
         for i, (machine, units) in held.items():
-            holding.put(self.asked, self.state, i, machine, units)
+            arrays.put(self.asked, self.state, i, machine, units)
         self.state.worth[0] += sum(
             self.asked.accepted[k] for k in {case.jobs[i].wish for i in held}
         )
@@ -145,7 +145,7 @@ class Recreation:
                 break
 
     def _moved(
-        self, state: holding.State, random: np.random.Generator, warmth: float, many: int
+        self, state: arrays.State, random: np.random.Generator, warmth: float, many: int
     ) -> int:
         """Take so many steps, or as many as there are draws for, and return how many."""
         # a step draws for every piece around once, for wishes and hosts twice, for jobs thrice
@@ -197,14 +197,14 @@ class Recreation:
         return total
 
 
-def _state(case: Case) -> holding.State:
+def _state(case: Case) -> arrays.State:
     jobs, wishes = len(case.jobs), len(case.wishes)
     pieces = max(wishes, sum(len(job.pieces) for job in case.jobs))
 
     def whole(count: int, value: int = 0) -> Any:
         return np.full(count, value, np.int64)
 
-    return holding.State(
+    return arrays.State(
         free=np.array(case.free, np.int64),
         machine=whole(jobs, -1),
         units=whole(jobs),
@@ -224,7 +224,7 @@ def _state(case: Case) -> holding.State:
     )
 
 
-def _asked(case: Case) -> holding.Asked:
+def _asked(case: Case) -> arrays.Asked:
     accepted = [0.0] * len(case.wishes)
     graded, unit = 0.0, 1.0
     for level in case.levels:
@@ -256,7 +256,7 @@ def _asked(case: Case) -> holding.Asked:
     def flat(rows: Sequence[Sequence[int]]) -> Any:
         return whole([one for row in rows for one in row])
 
-    return holding.Asked(
+    return arrays.Asked(
         accepted=np.array(accepted),
         first=firsts(order),
         jobs=flat(order),

@@ -11,7 +11,7 @@ from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.edf_iit_2 import Inserted
 from dlopt.heuristics.admission.ready_times import Miss, Nodes, Placement
 from dlopt.heuristics.admission.reference_planner import PlainInserted, PlainNodes
-from dlopt.heuristics.iit import edf_iit_2
+from dlopt.heuristics.iit import edf_iit_2 as closed_form
 from dlopt.problems.cluster import Cluster
 
 F = Fraction
@@ -131,7 +131,7 @@ def test_groups_and_single_nodes_agree(situation, name):
     if isinstance(found, Placement):
         cluster = Cluster(len(ready), *numbers)
         most = found.nodes if name == "edf-iit-2" else None
-        end, shares = edf_iit_2.minimum_completion(cluster, ready, load, most)
+        end, shares = closed_form.minimum_completion(cluster, ready, load, most)
         assert end == found.end <= deadline
         assert fast.loads(load, ready[: found.nodes], found) == shares
 

@@ -11,7 +11,7 @@ from dlopt.backends import cpsat
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.formats.etc import parse_etc
 from dlopt.models.bag import flowtime_assignment, makespan_bound, search
-from dlopt.models.bag import milp as linear
+from dlopt.models.bag import milp as bag_milp
 from dlopt.models.bag.cpsat import Program
 from dlopt.models.bag.methods import exact_plan, in_turn, lns, milp
 from dlopt.models.bag.scaled_instance import Case
@@ -107,7 +107,7 @@ def test_a_program_that_refutes_a_plan_is_an_error(monkeypatch) -> None:
         patch.setattr(search.Search, "_rounded", lambda *_: None)
         with pytest.raises(SolverError, match="CP-SAT refutes"):
             exact_plan(instance)
-    original = linear.LinearModel.optimise
+    original = bag_milp.LinearModel.optimise
 
     def refuted(self, *args):
         return replace(original(self, *args), status=Status.INFEASIBLE)
@@ -115,10 +115,10 @@ def test_a_program_that_refutes_a_plan_is_an_error(monkeypatch) -> None:
     def silent(self, *args):
         return replace(original(self, *args), bound=None, assignment={})
 
-    monkeypatch.setattr(linear.LinearModel, "optimise", refuted)
+    monkeypatch.setattr(bag_milp.LinearModel, "optimise", refuted)
     with pytest.raises(SolverError, match="HiGHS refutes"):
         milp(instance)
-    monkeypatch.setattr(linear.LinearModel, "optimise", silent)
+    monkeypatch.setattr(bag_milp.LinearModel, "optimise", silent)
     assert milp(instance).status is Status.FEASIBLE
     high = replace(makespan_bound.lightest(Case.of(instance, "makespan")), bound=Fraction(10**6))
     monkeypatch.setattr(search, "lightest", lambda *_: high)
@@ -202,12 +202,12 @@ def test_prices_of_an_assignment_that_is_not_the_cheapest_still_end() -> None:
 
 
 def test_a_bound_of_the_integer_program_that_is_not_met(monkeypatch) -> None:
-    original = linear.LinearModel.optimise
+    original = bag_milp.LinearModel.optimise
 
     def early(self, *args):
         return replace(original(self, *args), bound=0.0, assignment={})
 
-    monkeypatch.setattr(linear.LinearModel, "optimise", early)
+    monkeypatch.setattr(bag_milp.LinearModel, "optimise", early)
     found = milp(matrix(6, 2))
     assert found.status is Status.FEASIBLE and 0 < found.bound < found.value
 

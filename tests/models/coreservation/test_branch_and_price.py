@@ -10,7 +10,7 @@ from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import overloaded, small
 from dlopt.models.coreservation import bin_packing
 from dlopt.models.coreservation import search as searching
-from dlopt.models.coreservation.branch_and_price import master as pricing
+from dlopt.models.coreservation.branch_and_price import master as restricted_master
 from dlopt.models.coreservation.branch_and_price.columns import Branch, Patterns, groups_of
 from dlopt.models.coreservation.branch_and_price.master import Pricer, first_prices
 from dlopt.models.coreservation.branch_and_price.pricing_knapsack import Knapsacks
@@ -142,10 +142,10 @@ def test_solvers_without_an_answer_leave_the_bound(monkeypatch) -> None:
         patch.setattr(PackingModel, "solve", lambda *_: nothing)
         assert search.run().worth == search.patterns.total
     with monkeypatch.context() as patch:
-        patch.setattr(pricing.LinearSolver, "solve", lambda _: pricing_limit())
+        patch.setattr(restricted_master.LinearSolver, "solve", lambda _: pricing_limit())
         assert search.run().worth == search.patterns.total
         with pytest.raises(TimeoutError):
-            pricing.Master(search.patterns, Branch({}, {}), search.budget.stop, 0).solve()
+            restricted_master.Master(search.patterns, Branch({}, {}), search.budget.stop, 0).solve()
     with monkeypatch.context() as patch:
         patch.setattr(cpsat, "optimise", lambda *_, **__: nothing)
         search._choose()

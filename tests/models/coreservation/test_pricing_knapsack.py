@@ -12,7 +12,7 @@ import pytest
 from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import overloaded, small
 from dlopt.models.coreservation.branch_and_price import column_enumeration, pricing_knapsack
-from dlopt.models.coreservation.branch_and_price import search as apart
+from dlopt.models.coreservation.branch_and_price import search as branch_and_price
 from dlopt.models.coreservation.branch_and_price.column_enumeration import Closing
 from dlopt.models.coreservation.branch_and_price.columns import Branch, Patterns
 from dlopt.models.coreservation.branch_and_price.master import Pricer
@@ -247,7 +247,7 @@ def test_where_there_were_too_many_less_must_be_left_to_prove(begun, monkeypatch
         steps.append(most)
 
     search.reach = 1000
-    node = apart._Node((0, 0), 1000, FREE, [0.0] * len(case.jobs))
+    node = branch_and_price._Node((0, 0), 1000, FREE, [0.0] * len(case.jobs))
     monkeypatch.setattr(Closing, "close", close)
     search._close(node, pricers)
     assert steps == [10_000, 40_000, 160_000, 640_000][: 4 if begun else 2]
@@ -267,7 +267,7 @@ def test_a_better_plan_of_which_nothing_is_proven_is_taken(monkeypatch) -> None:
     case = Case.of(overloaded(requests=6, machines=4, parts=3, seed=100))
     search = PatternSearch(case, "benefit", {}, Budget(Limits()))
     most = search.reach
-    node = apart._Node((0, 0), most, FREE, [0.0] * len(case.jobs))
+    node = branch_and_price._Node((0, 0), most, FREE, [0.0] * len(case.jobs))
     answers = [column_enumeration.Closed(None, greedy(case)), column_enumeration.NOTHING]
     monkeypatch.setattr(Closing, "close", lambda *_: answers.pop(0))
     search._close(node, search._pricers(FREE))

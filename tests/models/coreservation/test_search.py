@@ -15,8 +15,8 @@ from dlopt.models.coreservation import (
     machine_minimisation,
     primal_heuristics,
 )
-from dlopt.models.coreservation import lns as neighbourhood
-from dlopt.models.coreservation import milp as linear
+from dlopt.models.coreservation import lns as lns_module
+from dlopt.models.coreservation import milp as milp_module
 from dlopt.models.coreservation import search as searching
 from dlopt.models.coreservation.branch_and_price.pricing_knapsack import Knapsacks
 from dlopt.models.coreservation.cpsat import PackingModel
@@ -55,7 +55,7 @@ def test_a_program_that_refutes_a_plan_is_an_error(monkeypatch) -> None:
 
 
 def test_an_integer_program_that_says_nothing_useful(monkeypatch) -> None:
-    instance, original = small(seed=3), linear.LinearModel.maximise
+    instance, original = small(seed=3), milp_module.LinearModel.maximise
 
     def refuted(self, *args):
         return replace(original(self, *args), status=Status.INFEASIBLE)
@@ -63,18 +63,18 @@ def test_an_integer_program_that_says_nothing_useful(monkeypatch) -> None:
     def unbounded(self, *args):
         return replace(original(self, *args), bound=None, assignment={})
 
-    monkeypatch.setattr(linear.LinearModel, "maximise", refuted)
+    monkeypatch.setattr(milp_module.LinearModel, "maximise", refuted)
     with pytest.raises(SolverError, match="HiGHS refutes"):
         milp(instance)
-    monkeypatch.setattr(linear.LinearModel, "maximise", unbounded)
+    monkeypatch.setattr(milp_module.LinearModel, "maximise", unbounded)
     assert milp(instance).status is Status.FEASIBLE
-    monkeypatch.setattr(linear.LinearModel, "maximise", original)
-    monkeypatch.setattr(linear, "fits", lambda *_: False)
+    monkeypatch.setattr(milp_module.LinearModel, "maximise", original)
+    monkeypatch.setattr(milp_module, "fits", lambda *_: False)
     assert milp(instance).status is Status.FEASIBLE
 
 
 def test_neighbourhoods_improve_a_plan_and_answer_alike(monkeypatch) -> None:
-    monkeypatch.setattr(neighbourhood, "_EFFORT", 0.02)
+    monkeypatch.setattr(lns_module, "_EFFORT", 0.02)
     monkeypatch.setattr(primal_heuristics, "_ROUNDS", 8)
     instance = overloaded(requests=14, seed=2)
     case = Case.of(instance)
@@ -128,7 +128,7 @@ def test_neighbourhoods_count_machines_over_all_requests() -> None:
 
 def test_solvers_that_end_without_an_answer(monkeypatch) -> None:
     case = Case.of(overloaded(requests=40, seed=1))
-    found = linear.LinearModel(case).maximise("benefit", Limits(time_s=1e-3), "HiGHS", 0)
+    found = milp_module.LinearModel(case).maximise("benefit", Limits(time_s=1e-3), "HiGHS", 0)
     assert not found.assignment
     nothing = cpsat.Outcome(Status.LIMIT, None, None, None, "")
     monkeypatch.setattr(PackingModel, "solve", lambda *_: nothing)

@@ -7,9 +7,13 @@ import pytest
 
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.pulp import Outcome
-from dlopt.models.multistage import sequencing_milp as order
-from dlopt.models.multistage import single_task_fluid, stage_sequence_lp, upper_bounds
-from dlopt.models.multistage import stage_milp as stage
+from dlopt.models.multistage import (
+    sequencing_milp,
+    single_task_fluid,
+    stage_milp,
+    stage_sequence_lp,
+    upper_bounds,
+)
 from dlopt.models.multistage.feasibility import Feasibility
 from dlopt.models.multistage.fixed_sequence_lp import Part, plan_of
 from dlopt.models.multistage.methods import bound_fluid, exact_plan
@@ -109,14 +113,14 @@ def test_what_is_sent_in_no_time_is_sent_while_the_channel_is_reserved():
 
 def test_an_order_program_without_a_solution_proves_the_plan_best(monkeypatch):
     outcome = replace(NOTHING, status=Status.INFEASIBLE)
-    found = order.Found((), {}, (), outcome)
+    found = sequencing_milp.Found((), {}, (), outcome)
     monkeypatch.setattr(OrderModel, "solve", lambda *_: found)
     best = exact_plan(EITHER)
     assert (best.status, best.bound) == (Status.OPTIMAL, best.value)
 
 
 def test_an_order_program_that_says_nothing_leaves_the_bound(monkeypatch):
-    monkeypatch.setattr(OrderModel, "solve", lambda *_: order.Found((), {}, (), NOTHING))
+    monkeypatch.setattr(OrderModel, "solve", lambda *_: sequencing_milp.Found((), {}, (), NOTHING))
     best = exact_plan(EITHER)
     assert best.status is Status.FEASIBLE
     assert best.bound > best.value
@@ -132,7 +136,7 @@ def test_what_is_no_better_is_not_looked_for():
 
 def test_a_stage_of_which_nothing_is_told(monkeypatch):
     known = structured_capacity(TWO_STAGES)
-    monkeypatch.setattr(stage, "optimise", lambda *_, **__: NOTHING)
+    monkeypatch.setattr(stage_milp, "optimise", lambda *_, **__: NOTHING)
     found = structured_capacity(TWO_STAGES)
     assert found.load == 0
     assert found.bound >= known.load

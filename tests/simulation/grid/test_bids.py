@@ -12,7 +12,7 @@ from dlopt.generation import generate
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Outage, Task
 from dlopt.simulation import grid
 from dlopt.simulation.grid import GridRun, Hazards, Policy, simulate_grid, variant
-from dlopt.simulation.grid import grid as engine
+from dlopt.simulation.grid import grid as grid_engine
 from dlopt.simulation.grid.sweep import Case
 
 NETWORK = Network("scheduler", "counted", lans=(Lan("l", latency=1), Lan("r")))
@@ -58,7 +58,7 @@ def test_a_lan_without_a_living_node_does_not_bid() -> None:
 
 
 def outcomes(monkeypatch: pytest.MonkeyPatch, simulate: Any, *, compiled: bool) -> tuple[Any, Any]:
-    monkeypatch.setattr(engine, "MANY", 1 if compiled else sys.maxsize)
+    monkeypatch.setattr(grid_engine, "MANY", 1 if compiled else sys.maxsize)
     run = simulate()
     return run.outcome, run.trace
 
@@ -114,7 +114,7 @@ def test_without_a_compiler_bids_are_plain(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_exact_simulations_are_never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = generate("dag", "chen", lans=2, nodes=2, tasks=3, fewest=2, most=4)
-    monkeypatch.setattr(engine, "MANY", 1)
+    monkeypatch.setattr(grid_engine, "MANY", 1)
     run = simulate_grid(instance, policy=variant("corrected"), exact_numbers=True)
     assert run.check() == () and run.tolerance == 0
 

@@ -234,7 +234,8 @@ def _change_first(  # pragma: no cover
 
 
 class Blocks:
-    """The tasks that wait: what `dlopt.heuristics.admission.fast.deadline_tree.Tree` is, for floats.
+    """The tasks that wait: what `dlopt.heuristics.admission.fast.deadline_tree.Tree` is, for
+    floats.
 
     Notes
     -----
