@@ -53,7 +53,7 @@ _HOMES = {
     "heuristics.multistage.engine": ("MultiStage",),
     "io": ("read", "write"),
     "plotting": ("plot",),
-    "proofs": ("check_certificate", "write_certificate"),
+    "certificate_files": ("check_certificate", "write_certificate"),
     "registry": ("register",),
     "result": ("Limits", "Result", "Status", "Violation"),
     "simulation": ("simulate",),

@@ -92,11 +92,11 @@ def _mappings() -> Iterator[Method]:
             claim=claim,
             plan_class="any",
             objectives=_ALL,
-            target=f"{_HEURISTICS}.methods:{name.replace(':', '_').replace('-', '_')}",
+            target=f"{_HEURISTICS}.gds_methods:{name.replace(':', '_').replace('-', '_')}",
             summary=summary,
         )
     for name, source, summary, options in _RULES:
-        module = "metatasks" if name in _META else "mappings"
+        module = "batch_methods" if name in _META else "immediate_methods"
         yield Method(
             "bag",
             name,

@@ -68,7 +68,7 @@ _CHOICE = Option(
 def _schedulers() -> Iterator[Method]:
     for module, entries, options in (
         ("methods", _RANKED, (_INSERTION,)),
-        ("listed", _LISTED, (_APPEND, _CHOICE)),
+        ("level_methods", _LISTED, (_APPEND, _CHOICE)),
     ):
         for name, (source, summary) in entries.items():
             yield Method(

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from dlopt.verify import strategies
     from dlopt.verify.builders import Size
     from dlopt.verify.claim import Broken, Case, Claim
-    from dlopt.verify.claims import claims
+    from dlopt.verify.claim_table import claims
     from dlopt.verify.counterexamples import Finding, Search, save
     from dlopt.verify.falsification import falsify
     from dlopt.verify.shrinking import shrink
 
 _HOMES = {
     "builders": ("Size",),
-    "cases": ("Broken", "Case", "Claim"),
-    "claiming": ("claims",),
-    "findings": ("Finding", "Search", "save"),
-    "searching": ("falsify",),
+    "claim": ("Broken", "Case", "Claim"),
+    "claim_table": ("claims",),
+    "counterexamples": ("Finding", "Search", "save"),
+    "falsification": ("falsify",),
     "shrinking": ("shrink",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

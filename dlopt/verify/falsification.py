@@ -17,7 +17,7 @@ from dlopt.verify.budget import Budget, Progress
 from dlopt.verify.builders import SMALL, Builder, Size, builder
 from dlopt.verify.choice_sequence import Chance, Choices, light
 from dlopt.verify.claim import Broken, Case, Claim
-from dlopt.verify.claims import claim as claim_of
+from dlopt.verify.claim_table import claim as claim_of
 from dlopt.verify.counterexamples import Finding, Search
 from dlopt.verify.gap_search import anneal
 from dlopt.verify.method_under_test import (
@@ -77,7 +77,7 @@ def falsify(
     method : str or callable
         A registered name, or a function of your own with the same signature.
     claim : str, optional
-        See `dlopt.verify.claims`; by default what the registry says: ``sound``, ``optimal`` or
+        See `dlopt.verify.claim_table`; by default what the registry says: ``sound``, ``optimal`` or
         ``bound``.
     kind : str, optional
         Look for this kind of violation only.

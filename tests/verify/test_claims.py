@@ -13,7 +13,7 @@ from dlopt.problems.iit import Instance
 from dlopt.result import Objective, Status
 from dlopt.verify.builders import Size, builder, stems
 from dlopt.verify.choice_sequence import Chance, Choices, Recorded
-from dlopt.verify.claims import Case, claim
+from dlopt.verify.claim_table import Case, claim
 from dlopt.verify.easier_instances import relaxations
 from dlopt.verify.gap_search import behind
 from dlopt.verify.method_under_test import Panel, ask, subject
