@@ -10,7 +10,7 @@ from typing import Any, get_args
 from dlopt.errors import NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.registry import admission, bag, coreservation, dag, iit, multistage
-from dlopt.registry.method import (
+from dlopt.registry.method_entries import (
     Applies,
     Claim,
     Kind,
@@ -130,7 +130,7 @@ def register(
     function : callable
         ``function(instance, *, objective, limits, hint, seed, **options) -> Result``.
     kind, claim, plan_class, objectives, source, applies, options, summary
-        See `dlopt.registry.method.Method`; by default every objective of the problem.
+        See `dlopt.registry.method_entries.Method`; by default every objective of the problem.
 
     Returns
     -------

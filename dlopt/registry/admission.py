@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlopt.registry.method import Method, Option, Problem
+from dlopt.registry.method_entries import Method, Option, Problem
 
 PROBLEM = Problem(
     "admission",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlopt.registry.method import Claim, Kind, Method, Option, Problem
+from dlopt.registry.method_entries import Claim, Kind, Method, Option, Problem
 
 PROBLEM = Problem(
     "coreservation",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dlopt.registry.method import Method, Option, Problem
+from dlopt.registry.method_entries import Method, Option, Problem
 
 PROBLEM = Problem(
     "iit",

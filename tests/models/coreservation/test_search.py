@@ -45,11 +45,11 @@ def test_a_program_that_refutes_a_plan_is_an_error(monkeypatch) -> None:
     with pytest.raises(SolverError, match="CP-SAT refutes"):
         cp_sat(instance)
     bounded = aggregated_relaxation.Bounded(None)
-    monkeypatch.setattr(searching.pooled, "upper_bound", lambda *_, **__: bounded)
+    monkeypatch.setattr(searching.aggregated_relaxation, "upper_bound", lambda *_, **__: bounded)
     with pytest.raises(SolverError, match="the relaxation refutes"):
         exact_plan(instance)
     low = aggregated_relaxation.Bounded(Fraction(-1))
-    monkeypatch.setattr(searching.pooled, "upper_bound", lambda *_, **__: low)
+    monkeypatch.setattr(searching.aggregated_relaxation, "upper_bound", lambda *_, **__: low)
     with pytest.raises(SolverError, match="but its bound is -1"):
         exact_plan(instance)
 
@@ -136,7 +136,7 @@ def test_solvers_that_end_without_an_answer(monkeypatch) -> None:
     unknown = machine_minimisation.Fewest(None, 0, "")
     monkeypatch.setattr(machine_minimisation, "fewest", lambda *_: unknown)
     free = aggregated_relaxation.Bounded(Fraction(0))
-    monkeypatch.setattr(searching.pooled, "upper_bound", lambda *_, **__: free)
+    monkeypatch.setattr(searching.aggregated_relaxation, "upper_bound", lambda *_, **__: free)
     monkeypatch.setattr(Knapsacks, "applies", lambda *_: False)
     verdict = all_or_nothing(packed([3, 3], 5, 1))
     assert (verdict.status, verdict.reason) == (

@@ -51,7 +51,7 @@ def test_a_bound_of_the_solver_that_says_less(monkeypatch):
 
 def test_a_flow_without_a_certificate_is_bounded_by_its_multipliers(monkeypatch):
     exactly = fluid_capacity(TWO_STAGES).bound
-    monkeypatch.setattr(single_task_fluid.rational, "certify", lambda *_: None)
+    monkeypatch.setattr(single_task_fluid.exact_lp, "certify", lambda *_: None)
     assert exactly <= fluid_capacity(TWO_STAGES).bound <= exactly * Fraction(1001, 1000)
 
 
