@@ -13,6 +13,7 @@ from dlopt.simulation.grid.meter import Tally
 from dlopt.simulation.grid.outcome import MEASURES, Fate, Outcome
 from dlopt.simulation.grid.policy import (
     CALM,
+    EXTENSIONS,
     LITERAL,
     PRINTED,
     READINGS,
@@ -27,6 +28,7 @@ from dlopt.simulation.grid.workload import Workload
 
 __all__ = [
     "CALM",
+    "EXTENSIONS",
     "LITERAL",
     "MEASURES",
     "PRINTED",
