@@ -57,7 +57,7 @@ _LISTED = {
 _COMPETITIVE = {
     "competitive": (
         "Iverson and Özgüner 1998, as in Chen 2001, section 2.3.3",
-        "each graph maps its tasks as it arrives, and sees but the queues",
+        "each graph maps its tasks as it arrives, and sees only the queues",
     ),
 }
 

@@ -1,8 +1,8 @@
-"""Graphs that compete: each maps its own tasks as it arrives, and sees of others the queues alone.
+"""Graphs that compete: each maps its own tasks as it arrives, and sees only the queues of the others.
 
 Dynamic, competitive scheduling of multiple DAGs (Iverson and Özgüner 1998), as Chen 2001, section
 2.3.3, describes it: there is no central scheduler; each graph schedules its own tasks without
-knowing the others, of which it sees but the current load.
+knowing the others: it sees only the current load.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Graphs that compete: each schedules its own subtasks, and knows of others by the load alone.
+"""Graphs that compete: each schedules its own subtasks, and knows only the load of the others.
 
 Dynamic, competitive scheduling of multiple DAGs (Iverson and Özgüner 1998), as Chen 2001, section
 2.3.3, describes it: there is no central scheduler; each graph schedules its own subtasks without
-knowing the others, of which it sees but the current load of the network. The original schedules
+knowing the others: it sees only the current load of the network. The original schedules
 with a variant of DLS and predicts arrivals; section 2.3.3 says nothing of that.
 
 What that paragraph leaves open is chosen so that schedulers, not grids, are compared: a graph stays
