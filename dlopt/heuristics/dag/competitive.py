@@ -1,4 +1,4 @@
-"""Graphs that compete: each maps its own tasks as it arrives, and sees only the queues of the others.
+"""Graphs that compete: each maps its own tasks as it arrives, and sees only queues of the others.
 
 Dynamic, competitive scheduling of multiple DAGs (Iverson and Özgüner 1998), as Chen 2001, section
 2.3.3, describes it: there is no central scheduler; each graph schedules its own tasks without
