@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.papers import grid
-from benchmarks.papers.grid_bounds import Bounds, _longest_path, _shortest_first, bound, common
+from benchmarks.papers import grid, grid_extensions
+from benchmarks.papers.grid_bounds import (
+    Bound,
+    Bounds,
+    _longest_path,
+    _shortest_first,
+    bound,
+    common,
+)
 from benchmarks.papers.grid_claims import (
     CLAIMS,
     LOAD,
@@ -82,8 +89,31 @@ def test_bounds_are_drawn(tmp_path: Path):
     assert text.count(",bound,") == 2 * 2
     text = (tmp_path / "chen-fig-13.csv").read_text()
     assert text.count('"bound, one LAN"') == text.count('"bound, 2 LANs"') == 2 * 2
+    written = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
+    assert b"<!-- 1 seed, 2 LANs, bars: 95 % confidence; bounds: 1 seed -->" in written[1]
+    assert b"<!-- 1.5 -->" not in written[3]  # a queue of one or two
+    grid.redraw(scale, 1, tmp_path, ("11", "13"))
+    assert written[::2] == [path.read_bytes() for path in sorted(tmp_path.glob("*.csv"))]
+    notes = [path.read_text() for path in sorted(tmp_path.glob("*.svg"))]
+    assert all("<!-- 1 seed, 2 LANs, bars: 95 % confidence; bounds: 1 seed -->" in n for n in notes)
     grid.draw(Results(scale, rows), Bounds(), ("corrected",), tmp_path, ("11", "13"))
+    assert b"bounds" not in (tmp_path / "chen-fig-11.svg").read_bytes()
     assert "bound" not in (tmp_path / "chen-fig-11.csv").read_text()
+
+
+def test_seeds_are_counted():
+    assert grid.noted(Scale(2, (1,), 5, ends=True), (2, 5), None).startswith("2 to 5 seeds, 2 LANs")
+    bounds = Bounds([Bound(replace(SMALL, seed=seed), 1, 1) for seed in (0, 1)])
+    assert bounds.seeds() == (2, 2) and Bounds().seeds() is None
+
+
+def test_extensions_are_held_against_the_thesis(capsys):
+    assert grid_extensions.main(["--seeds", "2", "--scale", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("36 simulations")
+    assert lines[2] == "| interval | SWQ | measure | two levels | near-future load | competitive |"
+    assert len(lines) == 4 + 12 and {line.count(" | ") for line in lines[4:]} == {5}
+    assert lines[4].count("±") == lines[5].count("±") == 2
 
 
 def test_the_reference_is_the_setting_of_the_thesis():

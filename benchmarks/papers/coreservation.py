@@ -144,6 +144,7 @@ def draw(results: Results, folder: Path) -> None:
             title=f"Min 2001, figure {figure}",
             note=results.note(figure),
             axis=it.axis,
+            at_values=it.axis == "machines",
         )
 
 

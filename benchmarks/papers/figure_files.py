@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from dlopt.plotting.line_charts import Panel, plot_curves
+from dlopt.plotting.line_charts import Curve, Panel, Spot, plot_curves
 
 COLUMNS = ("panel", "curve", "x", "y", "half_width")
 
@@ -19,6 +19,7 @@ def picture(
     note: str = "",
     axis: str = "",
     decades: bool = False,
+    at_values: bool = False,
 ) -> None:
     """Draw curves as ``NAME.svg``, and write their points to ``NAME.csv`` beside it.
 
@@ -27,10 +28,12 @@ def picture(
     panels : sequence of (str, tuple of Curve)
     path : Path
         Of the picture.
-    title, note, axis, decades
+    title, note, axis, decades, at_values
         As `dlopt.plotting.line_charts.plot_curves` takes them.
     """
-    plot_curves(panels, path, title=title, note=note, axis=axis, decades=decades)
+    plot_curves(
+        panels, path, title=title, note=note, axis=axis, decades=decades, at_values=at_values
+    )
     with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -39,3 +42,23 @@ def picture(
                 for x, y, half in curve.spots:
                     width = "" if half is None else f"{half:.6g}"
                     writer.writerow((panel, curve.name, f"{x:g}", f"{y:.9g}", width))
+
+
+def read_panels(path: Path) -> list[Panel]:
+    """Return the curves that `picture` wrote to ``NAME.csv``, to draw them again.
+
+    Parameters
+    ----------
+    path : Path
+        Of the picture, or of the file beside it.
+    """
+    found: dict[str, dict[str, list[Spot]]] = {}
+    with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            half = float(row["half_width"]) if row["half_width"] else None
+            spots = found.setdefault(row["panel"], {}).setdefault(row["curve"], [])
+            spots.append(Spot(float(row["x"]), float(row["y"]), half))
+    return [
+        (panel, tuple(Curve(name, tuple(spots)) for name, spots in curves.items()))
+        for panel, curves in found.items()
+    ]

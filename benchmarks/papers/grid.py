@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import otherwise
-from benchmarks.papers.figure_files import picture
+from benchmarks.papers.figure_files import picture, read_panels
 from benchmarks.papers.grid_bounds import Bounds, bound, common
 from benchmarks.papers.grid_claims import (
     CLAIMS,
@@ -32,7 +32,7 @@ from benchmarks.papers.grid_claims import (
     asked,
     flat_cases,
 )
-from dlopt.plotting.line_charts import Curve, Spot
+from dlopt.plotting.line_charts import Curve, Panel, Spot
 from dlopt.simulation.grid import Credibility, variant
 from dlopt.simulation.grid.sweep import Case, read_rows, sweep
 from dlopt.simulation.parallel import spread
@@ -117,9 +117,7 @@ def draw(
 ) -> None:
     """Draw figures 7 to 13, or some: deadlines and response, then traffic; a panel a variant."""
     scale = results.scale
-    few, most = results.seeds()
-    seeds = f"{most}" if few == most else f"{few} to {most}"
-    note = f"{seeds} seed{'s' * (most > 1)}, {scale.lans} LANs, bars: 95 % confidence"
+    note = noted(scale, results.seeds(), bounds.seeds())
     for pair, parameter in _PHASES.items():
         values = PHASES[parameter]
         for figure, measures in zip(
@@ -152,13 +150,7 @@ def draw(
                 for name in names
                 for measure in measures
             ]
-            picture(
-                panels,
-                folder / f"chen-fig-{figure}.svg",
-                title=f"Chen 2001, figure {figure}",
-                note=note,
-                axis="SWQ",
-            )
+            _picture(panels, folder, figure, note)
     if "13" not in figures:
         return
     panels = []
@@ -182,8 +174,31 @@ def draw(
             )
             for measure in ("met_ratio", "response")
         ]
-    path = folder / "chen-fig-13.svg"
-    picture(panels, path, title="Chen 2001, figure 13", note=note, axis="SWQ")
+    _picture(panels, folder, "13", note)
+
+
+def noted(scale: Scale, seeds: tuple[int, int], proofs: tuple[int, int] | None) -> str:
+    """Return the line below the title: the fewest and the most seeds of curves and of bounds."""
+    text = f"{_seeds(*seeds)}, {scale.lans} LANs, bars: 95 % confidence"
+    return text if proofs is None else f"{text}; bounds: {_seeds(*proofs)}"
+
+
+def _seeds(few: int, most: int) -> str:
+    return f"{most if few == most else f'{few} to {most}'} seed{'s' * (most > 1)}"
+
+
+def redraw(scale: Scale, proofs: int, folder: Path, figures: Iterable[str] = FIGURES) -> None:
+    """Draw figures again from the points beside them, which have as many seeds as it is said."""
+    for figure in figures:
+        panels = read_panels(folder / f"chen-fig-{figure}.csv")
+        bounded = any(curve.name.startswith("bound") for _, curves in panels for curve in curves)
+        seeds, of_bounds = (scale.seeds, scale.seeds), (proofs, proofs) if bounded else None
+        _picture(panels, folder, figure, noted(scale, seeds, of_bounds))
+
+
+def _picture(panels: Sequence[Panel], folder: Path, figure: str, note: str) -> None:
+    path, title = folder / f"chen-fig-{figure}.svg", f"Chen 2001, figure {figure}"
+    picture(panels, path, title=title, note=note, axis="SWQ", at_values=True)
 
 
 def _by_size(scale: Scale, name: str, parameter: str, value: float) -> list[Case]:
@@ -244,6 +259,9 @@ def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
     parser = cli_arguments.parser("grid", main.__doc__, FIGURES, rows=True, stored=True)
     parser.add_argument("--proofs", type=int, help="seeds with bounds: 1, --quick none")
+    parser.add_argument(
+        "--redraw", action="store_true", help="run nothing: draw the points in --out again"
+    )
     parser.add_argument("--scale", type=int, metavar="LANS", help="20; --full 100, as the thesis")
     parser.add_argument(
         "--settings",
@@ -259,6 +277,9 @@ def main() -> int:
     scale = replace(scale, seeds=wanted.seeds or scale.seeds, lans=wanted.scale or scale.lans)
     settings = wanted.settings or ([REFERENCE] if wanted.quick else [REFERENCE, *SETTINGS])
     wanted.out.mkdir(parents=True, exist_ok=True)
+    if wanted.redraw:
+        redraw(scale, proofs, wanted.out, figures)
+        return 0
     begun = time.perf_counter()
 
     def progress(done: int, total: int) -> None:

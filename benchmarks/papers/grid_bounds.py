@@ -39,6 +39,11 @@ class Bounds:
         for one in found:
             self._found[common(one.case)].append(one)
 
+    def seeds(self) -> tuple[int, int] | None:
+        """Return the fewest and the most seeds of a case; None if nothing is known."""
+        counts = [len(ones) for ones in self._found.values()]
+        return (min(counts), max(counts)) if counts else None
+
     def curve(self, name: str, measure: str, cases: Iterable[Case]) -> list[Curve]:
         """Return the bounds of a measure over the sizes of the queue; none if there are none."""
         spots = tuple(

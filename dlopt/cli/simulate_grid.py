@@ -51,7 +51,11 @@ def grid(
     ] = None,
     variants: Annotated[
         str | None,
-        _several("--variants", "V,V", "corrected (default), literal, literal-NAME; and +NAME."),
+        _several(
+            "--variants",
+            "V,V",
+            "corrected (default), literal, literal-NAME; and +NAME, such as +competitive.",
+        ),
     ] = None,
     tasks: Annotated[str | None, _several("--tasks", "N,N", "How many arrive; 2000.")] = None,
     intervals: Annotated[

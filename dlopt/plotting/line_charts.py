@@ -6,6 +6,7 @@ that fall together, and their intervals, can be told apart.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from itertools import pairwise
@@ -52,6 +53,7 @@ def plot_curves(
     steps: bool = False,
     words: Sequence[str] = (),
     decades: bool = False,
+    at_values: bool = False,
 ) -> Figure:
     """Draw curves with error bars, and write the picture if a path is given.
 
@@ -71,6 +73,8 @@ def plot_curves(
         What the abscissae 0, 1, 2, ... stand for, if they are no numbers.
     decades : bool, default False
         Draw the ordinates, which must be positive, by their logarithms.
+    at_values : bool, default False
+        Mark the abscissae of the curves, and no others: of counts, none lies between two integers.
 
     Returns
     -------
@@ -89,7 +93,9 @@ def plot_curves(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['reject ratio']
     """
-    return plotting.drawn(lambda: _figure(panels, title, note, axis, steps, words, decades), path)
+    return plotting.drawn(
+        lambda: _figure(panels, title, note, axis, steps, words, decades, at_values), path
+    )
 
 
 def _figure(
@@ -100,6 +106,7 @@ def _figure(
     steps: bool,
     words: Sequence[str],
     decades: bool,
+    at_values: bool,
 ) -> Figure:
     from matplotlib.figure import Figure
 
@@ -123,6 +130,9 @@ def _figure(
     if words:
         rows[-1].set_xticks(range(len(words)), [clean(word, 24) for word in words])
         rows[-1].set_xlim(-0.5, len(words) - 0.5)
+    elif at_values:
+        xs = sorted({spot.x for _, curves in panels for curve in curves for spot in curve.spots})
+        rows[-1].set_xticks(xs, [f"{x:g}" for x in xs])
     corner: dict[str, Any] = {"x": 0.1, "parse_math": False}
     figure.text(
         y=1 - 0.26 / height,
@@ -135,8 +145,9 @@ def _figure(
     figure.text(y=1 - 0.45 / height, s=clean(note, 120), fontsize=_SMALL, color=FAINT, **corner)
     handles: dict[str, Any] = {}
     for axes in rows:
-        drawn, labels = axes.get_legend_handles_labels()
-        handles |= dict(zip(labels, drawn, strict=True))
+        for drawn, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            if name not in handles or getattr(drawn, "has_yerr", False):  # with bars, if any has
+                handles[name] = drawn
     figure.legend(
         [handles[name] for name in names],
         names,
@@ -183,10 +194,13 @@ def _draw(axes: Axes, curve: Curve, index: int, count: int) -> None:
     gaps = [right - left for left, right in pairwise(xs)]
     step = min(gaps, default=0.1) / 5 / max(count, 1)
     shift = step * (index - (count - 1) / 2)
+    known = any(spot.half_width is not None for spot in spots)
     axes.errorbar(
         [x + shift for x in xs],
         [spot.y for spot in spots],
-        yerr=[spot.half_width or 0.0 for spot in spots],
+        yerr=[math.nan if spot.half_width is None else spot.half_width for spot in spots]
+        if known
+        else None,  # the legend then has no bar either
         marker=_MARKERS[index % len(_MARKERS)],
         markersize=4,
         linewidth=1.2,

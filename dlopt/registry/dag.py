@@ -54,6 +54,12 @@ _LISTED = {
         "list over all graphs: least deadline less static b-level first",
     ),
 }
+_COMPETITIVE = {
+    "competitive": (
+        "Iverson and Özgüner 1998, as in Chen 2001, section 2.3.3",
+        "each graph maps its tasks as it arrives, and sees only the queues",
+    ),
+}
 
 _PLACES = ("insertion", "append")
 _HELP = "whether a task may go between two that are placed already"
@@ -66,9 +72,11 @@ _CHOICE = Option(
 
 
 def _schedulers() -> Iterator[Method]:
+    options: tuple[Option, ...]
     for module, entries, options in (
         ("methods", _RANKED, (_INSERTION,)),
         ("level_methods", _LISTED, (_APPEND, _CHOICE)),
+        ("competitive", _COMPETITIVE, ()),
     ):
         for name, (source, summary) in entries.items():
             yield Method(

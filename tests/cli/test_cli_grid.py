@@ -80,6 +80,13 @@ def test_a_sweep_is_a_table_and_goes_on(dlopt: Command, tmp_path: Path) -> None:
     assert "literal-head-of-line" in drawn.out
 
 
+def test_extensions_of_the_thesis_are_variants(dlopt: Command) -> None:
+    for name in ("corrected+near-future-load", "corrected+competitive"):
+        done = dlopt(*SMALL, "--tasks", "6", "--variants", name, "--check")
+        assert done.out.startswith("6 of 6 tasks came home")
+        assert done.err == "no violation, checked to 1e-09\n"
+
+
 def test_an_instance_and_its_optimum(dlopt: Command, tmp_path: Path) -> None:
     path = tmp_path / "grid.json"
     write(generate("dag", "chen", lans=2, nodes=2, tasks=2, fewest=2, most=3), path)
@@ -156,6 +163,10 @@ def test_an_interrupt_keeps_the_rows(processes: int, tmp_path: Path) -> None:
     [
         (("--queue-sizes", "0"), "queue_size: must be at least 1, got 0"),
         (("--variants", "exact"), "no variant 'exact'"),
+        (
+            ("--variants", "corrected+competitive+near-future-load"),
+            "bid_load: must be current",
+        ),
         (("--tasks", ","), "--tasks names nothing"),
         (("--tasks", "many"), "tasks"),
         (("--seeds", "0"), "--seeds must be positive, got 0"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
@@ -48,6 +49,31 @@ def test_points_and_bars_are_where_they_belong() -> None:
     assert np.array(ends) == pytest.approx(np.array([[x * 0.4, x * 0.6] for x in XS]))
     assert figure.axes[-1].get_xlabel() == "load"
     assert [axes.get_ylabel() for axes in figure.axes] == ["reject ratio", "utilization"]
+
+
+def test_there_are_bars_where_an_interval_is_known_and_in_the_legend_if_anywhere() -> None:
+    some = Curve("some", (Spot(1, 1), Spot(2, 1, 0.5)))
+    panels = [
+        ("one", (some,)),
+        ("other", (Curve("some", (Spot(1, 1),)), Curve("none", (Spot(1, 2),)))),
+    ]
+    figure = plot_curves(panels)
+    assert bars(figure, 0)["some"].has_yerr
+    (heights,) = bars(figure, 0)["some"].lines[2]
+    ends = [segment[:, 1].tolist() for segment in heights.get_segments() if len(segment)]
+    assert [pair for pair in ends if not np.isnan(pair).any()] == [[0.5, 1.5]]
+    assert not bars(figure, 1)["some"].has_yerr and not bars(figure, 1)["none"].has_yerr
+    for panels_shown, count in ((panels, 1), (panels[1:], 0)):
+        (legend,) = plot_curves(panels_shown).legends
+        assert len(legend.findobj(LineCollection)) == count
+
+
+def test_abscissae_may_be_the_only_ticks() -> None:
+    curves = (Curve("rb", (Spot(1, 3), Spot(5, 2))), Curve("bound", (Spot(2, 0), Spot(20, 0))))
+    axes = plot_curves([("rejections", curves)], at_values=True).axes[0]
+    assert list(axes.get_xticks()) == [1, 2, 5, 20]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "5", "20"]
+    assert len(plot_curves([("rejections", curves)]).axes[0].get_xticks()) > 4
 
 
 def test_a_curve_looks_alike_in_all_panels_and_has_one_entry_in_the_legend() -> None:

@@ -31,7 +31,9 @@ class Waiting:
         return ready
 
 
-def by_priority(board: Board, keys: Sequence[Any], put: Callable[[int], None]) -> None:
+def by_priority(
+    board: Board, keys: Sequence[Any], put: Callable[[int], None], within: range | None = None
+) -> None:
     """Place every task, always the ready one of the least key; of equal ones the first.
 
     Parameters
@@ -41,9 +43,12 @@ def by_priority(board: Board, keys: Sequence[Any], put: Callable[[int], None]) -
         Numbers, or tuples of them.
     put : callable
         Places a task.
+    within : range, optional
+        The tasks of some graphs, if not all are to be placed.
     """
     waiting = Waiting(board.flat)
-    heap = [(keys[task], task) for task in waiting.first()]
+    first = waiting.first()
+    heap = [(keys[task], task) for task in first if within is None or task in within]
     heapq.heapify(heap)
     while heap:
         _, task = heapq.heappop(heap)

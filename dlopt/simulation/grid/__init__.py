@@ -12,6 +12,7 @@ from dlopt.simulation.grid.metrics import MEASURES, Fate, Outcome
 from dlopt.simulation.grid.monitor import Tally
 from dlopt.simulation.grid.policy import (
     CALM,
+    EXTENSIONS,
     LITERAL,
     PRINTED,
     READINGS,
@@ -27,6 +28,7 @@ from dlopt.simulation.grid.workload import Workload
 
 __all__ = [
     "CALM",
+    "EXTENSIONS",
     "LITERAL",
     "MEASURES",
     "PRINTED",

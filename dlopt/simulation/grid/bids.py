@@ -1,13 +1,16 @@
-"""What a LAN answers when it is asked: a bid, whether it can run a job, what a job waits for."""
+"""What a LAN answers when it is asked: a bid, whether it can run a job, what a job waits for.
+
+A bid is the length of a list schedule; `lay_out` makes it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any
 
-from dlopt.simulation.grid.entities import DONE, READY, SENT, WAITING, Job, Rack, Subtask
+from dlopt.simulation.grid.entities import DONE, READY, SENT, WAITING, Job, Node, Rack, Subtask
 
 _RANK = attrgetter("rank")
 
@@ -33,14 +36,13 @@ def bid(rack: Rack, now: Any, dead: bool, jobs: Collection[Job], job: Job) -> An
     dead : bool
         Whether nodes that are presumed dead count out.
     jobs : collection of Job
-        Those that the LAN has.
+        Those that the LAN has, and those on their way to it, if they count in bids.
     job : Job
 
     Notes
     -----
     What waits there and the job are placed in order of priority, each subtask where it ends
-    first. What is on its way to there does not count: nobody has told. Complexity:
-    O(waiting x nodes).
+    first. What is on its way counts as if it were there. Complexity: O(waiting x nodes).
     """
     waiting = [one for other in jobs for one in other.waiting if one.state <= READY]
     if waiting:
@@ -48,10 +50,41 @@ def bid(rack: Rack, now: Any, dead: bool, jobs: Collection[Job], job: Job) -> An
         waiting.sort(key=_RANK)
     else:
         waiting = job.waiting
+    return lay_out(rack, now, free_from(rack, now, dead), waiting, job)
+
+
+def lay_out(
+    rack: Rack,
+    now: Any,
+    free: list[Any],
+    waiting: Sequence[Subtask],
+    job: Job,
+    chosen: dict[Subtask, Node] | None = None,
+) -> Any:
+    """Schedule a list of subtasks, each on the node from which its result is back first.
+
+    Parameters
+    ----------
+    rack : Rack
+    now : Number
+    free : list of Number
+        See `free_from`; what is placed is added to it.
+    waiting : sequence of Subtask
+        In the order in which they are placed.
+    job : Job
+        Whose results are awaited.
+    chosen : dict, optional
+        Here the nodes of its subtasks are noted.
+
+    Returns
+    -------
+    Number or None
+        How long it takes from now until all results of the job are back; None if one of its
+        subtasks can run on no node that is alive.
+    """
     unit, trips_of = rack.unit, rack.trips
     # A result is back at max(free - latency, ready + data) + (2 latency + time) + result: what
     # differs between nodes stands side by side.
-    free = free_from(rack, now, dead)
     known: dict[Subtask, Any] = {}
     last = now
     for subtask in waiting:
@@ -79,6 +112,8 @@ def bid(rack: Rack, now: Any, dead: bool, jobs: Collection[Job], job: Job) -> An
             continue
         best = ends.index(least)
         free[best] = least - rack.twice[best]
+        if chosen is not None and mine:
+            chosen[subtask] = rack.nodes[best]
         known[subtask] = least = least + subtask.data_out * unit
         if mine and least > last:
             last = least

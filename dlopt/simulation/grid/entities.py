@@ -31,6 +31,7 @@ class Subtask:
         "level",
         "maker",
         "missing",
+        "planned",
         "rank",
         "sent_in",
         "sent_out",
@@ -58,6 +59,7 @@ class Subtask:
         self.trips: list[Any] = []  # on each node of the LAN that it is in; see `Rack.trips`
         self.attempt: Attempt | None = None
         self.strays: list[Attempt] = []
+        self.planned: Node | None = None  # where its graph wants it, if graphs schedule themselves
         self.maker: Node | None = None  # whose result counts
         self.tries = 0
 

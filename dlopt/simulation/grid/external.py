@@ -36,7 +36,7 @@ class Credibility:
     """
 
     def __init__(self, policy: Policy, number: Callable[[Any], Any]) -> None:
-        self._reading = policy.credibility
+        self._reading = policy.credibility if policy.scheduler == "two-level" else "none"
         self._one, self._memory = number(1), number(policy.memory)
         self._known: dict[int, Any] = {}
 
@@ -165,4 +165,7 @@ class ExternalScheduler:
             job.estimate = self.credibility.held_against(lan, estimate)
         grid.meter.external(self.index, job.input * grid.hops(self.index, lan), grid.now)
         grid.meter.received(lan, grid.now)
+        if grid.policy.bid_load == "near-future" and lan != self.index:  # at home it is at once
+            grid.meter.external(self.index, grid.message * grid.hops(self.index, lan), grid.now)
+            grid.later(grid.wan(self.index, lan, grid.message), grid.lans[lan].award, job)
         grid.later(grid.wan(self.index, lan, job.input), grid.lans[lan].accept, job)

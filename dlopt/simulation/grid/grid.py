@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dlopt.errors import MissingExtraError
 from dlopt.problems.dag import Graph, Machine, Network, Trace
 from dlopt.simulation.grid import bids
+from dlopt.simulation.grid.competitive import CompetitiveScheduler
 from dlopt.simulation.grid.entities import Job
 from dlopt.simulation.grid.external import ExternalScheduler
 from dlopt.simulation.grid.internal import InternalScheduler
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 MANY = 500
 """So many bids are worth that a compiler is loaded."""
+SCHEDULERS: Mapping[str, type[InternalScheduler]] = {
+    "two-level": InternalScheduler,
+    "competitive": CompetitiveScheduler,
+}
+"""What schedules within a LAN, by `Policy.scheduler`."""
 
 
 class Engine:
@@ -76,9 +82,8 @@ class Engine:
         self._way = self._wan_ways(network)
         self._rest = number(network.latency), 1 / number(network.bandwidth)
         self.machines = Machines(machines, network, hazards, seed, number, self)
-        self.lans = [
-            InternalScheduler(at, nodes, self) for at, nodes in enumerate(self.machines.lans)
-        ]
+        scheduler = SCHEDULERS[policy.scheduler]
+        self.lans = [scheduler(at, nodes, self) for at, nodes in enumerate(self.machines.lans)]
         self._external = [ExternalScheduler(at, self) for at in range(len(self.lans))]
         self.live: dict[int, Job] = {}
         self.most_live = 0

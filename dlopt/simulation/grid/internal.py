@@ -71,15 +71,24 @@ class InternalScheduler:
         self.rack = Rack(nodes)
         self.choice = Choice(self.rack, self.policy, grid.free_at_home)
         self.jobs: dict[int, Job] = {}
+        self.incoming: dict[int, Job] = {}  # assigned to this LAN, and on their way
         self.ready: list[tuple[Any, Subtask]] = []
         self.due = False  # a mapping is under way
 
     # events --------------------------------------------------------------------------------------
 
+    def award(self, job: Job) -> None:
+        """Hear of a job that was assigned to this LAN; its data may be here already."""
+        if job.received is None:
+            for subtask in job.subtasks:
+                subtask.trips = self.rack.trips(subtask)
+            self.incoming[job.index] = job
+
     def accept(self, job: Job) -> None:
         """Take a job whose input is here."""
         if job.reason:
             return
+        self.incoming.pop(job.index, None)
         job.received = self.grid.now
         self.jobs[job.index] = job
         for subtask in job.subtasks:
@@ -299,7 +308,8 @@ class InternalScheduler:
     def bid(self, job: Job) -> Any:
         """Return how long a job would take here from now on; None if no node is alive for it."""
         ask = self.grid.bids()
-        return ask(self.rack, self.grid.now, self.choice.marks, self.jobs.values(), job)
+        jobs = (*self.jobs.values(), *self.incoming.values())
+        return ask(self.rack, self.grid.now, self.choice.marks, jobs, job)
 
     def waits(self, job: Job) -> str:
         """Return what a job waits for."""

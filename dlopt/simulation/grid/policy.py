@@ -63,6 +63,15 @@ class Policy(Record):
         The actual response of a LAN is held against the estimate that it gave, as section 3.2.1
         says. Held against that of equation 3, which the credibility has corrected, it learns the
         square root of the bias (``corrected``): a reading of the symbols alone.
+    bid_load : {"current", "near-future"}
+        A bid counts the tasks that have arrived in a LAN, as the thesis has it (``current``). With
+        ``near-future``, which chapter 6 proposes against bidding errors, it also counts those that
+        were assigned to the LAN and are on their way there: whoever assigns a task to another LAN
+        says so in a message ahead of its data.
+    scheduler : {"two-level", "competitive"}
+        The external and internal schedulers of the thesis, or every graph for itself: see
+        `dlopt.simulation.grid.competitive`. Of the rules above, `full`, `credibility` and
+        `bid_load` then have no meaning.
 
     Raises
     ------
@@ -89,6 +98,15 @@ class Policy(Record):
     dead: Literal["marked", "unmarked"] = "marked"
     recovery: Literal["told", "silent"] = "told"
     credibility: Literal["uncorrected", "corrected", "none"] = "uncorrected"
+    bid_load: Literal["current", "near-future"] = "current"
+    scheduler: Literal["two-level", "competitive"] = "two-level"
+
+    @classmethod
+    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+        """Yield a fault if graphs that know nothing of each other should count each other."""
+        if (known.get("scheduler"), known.get("bid_load")) == ("competitive", "near-future"):
+            rule = "must be current: competitive graphs know nothing of tasks on their way"
+            yield Fault("bid_load", "near-future", rule)
 
 
 LITERAL = Policy(full="stop", response="added", free_time="execution")
@@ -114,6 +132,12 @@ READINGS: Mapping[str, Mapping[str, str]] = {
 They show what hangs on a rule. The last two contradict sections 3.2.2 and 4.2.2.
 """
 
+EXTENSIONS: Mapping[str, Mapping[str, str]] = {
+    "near-future-load": {"bid_load": "near-future"},
+    "competitive": {"scheduler": "competitive"},
+}
+"""What chapter 6 of the thesis proposes, and the other scheduler that its section 2.3.3 names."""
+
 
 def variant(name: str, policy: Policy | None = None) -> Policy:
     """Return a policy as printed, or in another reading.
@@ -122,7 +146,8 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
     ----------
     name : str
         ``corrected``, the default; ``literal``, as printed; or ``literal-NAME``, with one thing of
-        `PRINTED` alone. ``+NAME`` adds things of `PRINTED` and `READINGS` to any of these.
+        `PRINTED` alone. ``+NAME`` adds things of `PRINTED`, `READINGS` and `EXTENSIONS` to any of
+        these.
     policy : Policy, optional
         What to start from; `Policy()` by default.
 
@@ -130,6 +155,8 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
     ------
     NotApplicableError
         If there is no such variant.
+    InvalidInstanceError
+        If what it adds contradicts each other.
 
     Examples
     --------
@@ -137,12 +164,14 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
     ('stop', True)
     >>> variant("corrected+no-recovery").recovery, variant("literal+no-recovery").full
     ('silent', 'stop')
+    >>> variant("corrected+near-future-load").bid_load, variant("corrected+competitive").scheduler
+    ('near-future', 'competitive')
     """
     base, *more = name.split("+")
     bases = {"corrected": [], "literal": list(PRINTED)} | {
         f"literal-{one}": [one] for one in PRINTED
     }
-    every = {**PRINTED, **READINGS}
+    every = {**PRINTED, **READINGS, **EXTENSIONS}
     if base not in bases or any(one not in every for one in more):
         known = ", ".join(bases)
         added = ", ".join(f"+{one}" for one in every)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dlopt.problems.dag import Edge, Graph, Instance, Lan, Link, Machine, Network, Outage, Task
-from dlopt.simulation.grid import Hazards, Policy
+from dlopt.simulation.grid import EXTENSIONS, Hazards, Policy
 
 F = Fraction
 SOME = st.builds(F, st.integers(0, 6), st.sampled_from([1, 1, 2]))
@@ -95,6 +95,7 @@ def policies(draw: Any, *, literal: bool = False) -> Policy:
             "recovery": draw(st.sampled_from(["told", "silent"])),
             "credibility": draw(st.sampled_from(["uncorrected", "corrected", "none"])),
         }
+    extension = draw(st.sampled_from([{}, *EXTENSIONS.values()]))
     return Policy(
         queue_size=draw(st.integers(1, 4)),
         bidders=draw(st.integers(0, 3)),
@@ -103,4 +104,5 @@ def policies(draw: Any, *, literal: bool = False) -> Policy:
         trap=draw(st.sampled_from([1, 2])),
         attempts=draw(st.sampled_from([3, 20])),
         **slips,
+        **extension,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,6 +48,66 @@ def test_what_waits_counts_in_a_bid() -> None:
     assert [fate.lan for fate in run.outcome.fates] == [1, 0]
 
 
+ON_THE_WAY = replace(QUICK, bid_load="near-future")
+
+
+def two_for_the_fast_lan(second: int, message: int, policy: Policy) -> GridRun:
+    """Simulate two tasks of one LAN. Data takes 20 to the other one, which is four times as fast;
+    within a LAN it takes 1.
+    """
+    machines = (Machine("m", 1, 0), Machine("n", 4, 1))
+    graphs = (
+        Graph("f", (Task("t", 80),), lan=0, input=20),
+        Graph("g", (Task("t", 36),), arrival=second, lan=0, input=20),
+    )
+    network = Network("scheduler", "counted", 1, lans=(Lan("l", 20), Lan("r", 20)))
+    instance = Instance(machines, graphs, network)
+    run = simulate_grid(instance, policy=policy, message=message, exact_numbers=True)
+    assert run.check() == ()
+    return run
+
+
+def test_what_is_on_its_way_counts_if_it_should() -> None:
+    """The first is on its way until 20, and runs from 21 to 41. The second takes 1 + 36 at home; in
+    the other LAN 20 + 1 + 9, it seems, but with the first before it, it ends there at 50.
+    """
+    current, future = (two_for_the_fast_lan(5, 0, policy) for policy in (QUICK, ON_THE_WAY))
+    assert [fate.lan for fate in current.outcome.fates] == [1, 1]
+    assert [fate.lan for fate in future.outcome.fates] == [1, 0]
+    assert [fate.returned for fate in current.outcome.fates] == [41, 50]
+    assert [fate.returned for fate in future.outcome.fates] == [41, 42]
+
+
+@pytest.mark.parametrize(("second", "lan"), [(3, 1), (5, 0)])
+def test_a_lan_hears_of_what_is_on_its_way_by_a_message(second: int, lan: int) -> None:
+    """The first is assigned at 4; the other LAN hears of it at 6, and of a request of 3 at 5."""
+    future = two_for_the_fast_lan(second, 2, ON_THE_WAY)
+    assert [fate.lan for fate in future.outcome.fates] == [1, lan]
+    current = two_for_the_fast_lan(second, 2, QUICK)
+    moved = 20 * (1 + lan)
+    assert current.outcome.external == 8 + 40 and future.outcome.external == 8 + moved + 2 + 2 * lan
+
+
+@pytest.mark.parametrize("data", [0, 3])
+def test_what_has_come_is_counted_once(data: int) -> None:
+    """Data that is there before its message, or after it: the first runs for 10, and for 10 more.
+    The next one sees that; it would be sooner at home if 30 were before it.
+    """
+    machines = (Machine("m", 1, 0), Machine("n", 4, 1))
+    graphs = (
+        Graph("f", (Task("t", 40), Task("u", 40)), (Edge(0, 1),), lan=0, input=data),
+        Graph("g", (Task("t", 24),), arrival=10, lan=0),
+    )
+    network = Network("scheduler", "counted", 1, lans=(Lan("l", 20), Lan("r", 20)))
+    instance = Instance(machines, graphs, network)
+    current, future = (
+        simulate_grid(instance, policy=policy, message=2, exact_numbers=True)
+        for policy in (QUICK, ON_THE_WAY)
+    )
+    assert [fate.lan for fate in future.outcome.fates] == [1, 1]
+    assert future.outcome.fates == current.outcome.fates
+
+
 def test_a_lan_without_a_living_node_does_not_bid() -> None:
     machines = (Machine("m", 9, 0), Machine("n", 1, 1))
     first, second = one(Task("t", 9)), Graph("h", (Task("t", 9),), arrival=50, lan=0)
@@ -68,6 +129,9 @@ CASES = {
     "an overload": Case(lans=3, nodes=2, tasks=30, interval=500),
     "failures": Case(lans=3, nodes=3, tasks=20, interval=1500, failure_rate=0.2, queue_size=2),
     "literal": Case(variant="literal", lans=3, nodes=3, tasks=20, failure_rate=0.05),
+    "what is on its way": Case(
+        variant="corrected+near-future-load", topology="tiers", lans=4, nodes=2, tasks=15
+    ),
     "as far apart as they are": Case(topology="tiers", lans=4, nodes=2, tasks=15),
 }
 
