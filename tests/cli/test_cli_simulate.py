@@ -240,7 +240,8 @@ ENDED = {
 
 
 @pytest.mark.parametrize(
-    ("processes", "module", "begun"), [(1, "many", "_work"), (2, "processes", "as_completed")]
+    ("processes", "module", "begun"),
+    [(1, "replications", "_work"), (2, "parallel", "as_completed")],
 )
 @pytest.mark.parametrize("how", ENDED)
 def test_whatever_ends_it_ends_all_at_once(
