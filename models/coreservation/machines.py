@@ -34,7 +34,8 @@ class Fewest:
 def fewest(case: Case, limits: Limits, seed: int = 0) -> Fewest:
     """Bound the machines that hold all least shares; pack them as first fit does.
 
-    A least share of 0 needs no machine, and is beside another job or anywhere. Where all machines are alike and all parts are there at one instant it is bin packing.
+    A least share of 0 needs no machine, and is beside another job or anywhere. Where all machines
+    are alike and all parts that need some are there at one instant it is bin packing.
 
     Parameters
     ----------
