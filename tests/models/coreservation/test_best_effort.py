@@ -11,11 +11,13 @@ from dlopt.backends.budget import Budget
 from dlopt.models.coreservation.apart import PatternSearch
 from dlopt.models.coreservation.bounds import bound_knapsack, bound_lp, bound_pooled
 from dlopt.models.coreservation.case import Case
+from dlopt.models.coreservation.linear import LinearModel
 from dlopt.models.coreservation.machines import fewest
+from dlopt.models.coreservation.packing import PackingModel
 from dlopt.models.coreservation.placing import greedy
 from dlopt.models.coreservation.plans import fits
 from dlopt.models.coreservation.recreating import Recreation
-from dlopt.models.coreservation.worth import level_of, offset
+from dlopt.models.coreservation.worth import Scale, level_of, offset
 from dlopt.problems.coreservation import (
     OBJECTIVES,
     Decision,
@@ -159,6 +161,45 @@ def test_machines_are_packed_beside_parts_that_name_a_machine_and_need_nothing()
     for name in EXACT:
         found = api.solve(instance, name, objective="rejections-then-machines")
         assert (found.status, found.value) == (Status.OPTIMAL, (0, 2))
+
+
+def test_a_machine_that_is_named_by_a_part_without_need_is_not_needed():
+    requests = (asked("a", Part(4, machine=0)), asked("b", Part(4, 0, machine=1)))
+    instance = Instance((Machine("m", 4), Machine("n", 4)), requests)
+    case = Case.of(instance, "rejections-then-machines")
+    found = fewest(case, LIMITS)
+    assert (found.held, found.bound) == ({0: (0, 1), 1: (1, 0)}, 1)
+
+
+def test_bins_are_packed_without_what_needs_nothing():
+    """In the order of sizes 5, 4, 4, 3, 2, 2 need three bins of 10; two of 5 + 3 + 2, 4 + 4 + 2 do.
+
+    One part without need is there with them, another one at another time.
+    """
+    sized = [asked(f"r{n}", Part(size)) for n, size in enumerate((5, 4, 4, 3, 2, 2))]
+    free = [asked("beside", Part(9, 0)), asked("later", Part(9, 0), start=4, end=6)]
+    instance = Instance(tuple(Machine(name, 10) for name in "abc"), (*sized, *free))
+    case = Case.of(instance, "rejections-then-machines")
+    found = fewest(case, LIMITS)
+    assert found.bound == 2 and fits(case, found.held)
+    assert (len(found.held), level_of(case, "machines", found.held)) == (8, 2)
+
+
+def test_programs_count_no_machine_for_what_needs_nothing():
+    requests = (asked("a", Part(4, machine=0)), asked("b", Part(4, 0, machine=1)))
+    instance = Instance((Machine("m", 4), Machine("n", 5)), requests)
+    case = Case.of(instance, "rejections-then-machines")
+    whole = PackingModel(case)
+    for accepted in whole.accepted:
+        whole.model.add(accepted == 1)
+    whole.model.maximize(whole.worth(Scale.of(case, "machines")))
+    found = whole.solve(LIMITS, 0)
+    assert (found.bound, whole.held(found)) == (-1, {0: (0, 1), 1: (1, 0)})
+    program = LinearModel(case)
+    program.require("rejections", F(2))
+    outcome = program.maximise("machines", LIMITS, "HiGHS", 0)
+    assert [round(float(outcome[used])) for used in program.used] == [1, 0]
+    assert program.held(outcome) == {0: (0, 1), 1: (1, 0)}
 
 
 def test_greedy_plans_take_first_what_needs_nothing():
