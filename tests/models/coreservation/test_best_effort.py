@@ -163,6 +163,16 @@ def test_machines_are_packed_beside_parts_that_name_a_machine_and_need_nothing()
         assert (found.status, found.value) == (Status.OPTIMAL, (0, 2))
 
 
+@pytest.mark.parametrize("method", [bound_knapsack, bound_lp, bound_pooled])
+def test_bounds_know_that_what_needs_nothing_is_accepted(method):
+    """One of two that need all there is must be rejected; the third, of the same instant, not."""
+    two = (asked("a", Part(6), priority=3), asked("b", Part(6)), asked("c", Part(9, 0), priority=5))
+    instance = Instance((Machine("m", 6),), two)
+    assert optimum(instance, "rejections") == optimum(instance, "rejected-priority") == 1
+    for goal in ("rejections", "rejected-priority"):
+        assert 0 < method(instance, objective=goal).bound <= 1
+
+
 def test_a_machine_that_is_named_by_a_part_without_need_is_not_needed():
     requests = (asked("a", Part(4, machine=0)), asked("b", Part(4, 0, machine=1)))
     instance = Instance((Machine("m", 4), Machine("n", 4)), requests)
