@@ -92,7 +92,7 @@ def _plans(instance):
         best, machines = None, None
         for assignment in _assignments(instance, accepted):
             best = _best_shares(instance, assignment, best)
-            used = len({machine for _, _, machine in assignment})
+            used = len({machine for _, part, machine in assignment if part.cpu_min != 0})
             machines = used if machines is None else min(used, machines)
         if best is not None:
             rejected = [one for index, one in enumerate(requests) if index not in accepted]

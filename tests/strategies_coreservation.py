@@ -52,8 +52,10 @@ def parts(draw, machines, *, hard=False, fixed=True):
     machine = draw(st.none() | st.integers(0, machines - 1)) if fixed else None
     if hard or draw(st.integers(0, 2)) == 0:
         return Part(cpu, machine=machine)
-    least = cpu * Fraction(draw(st.integers(1, 4)), 4)
-    return Part(cpu, least, draw(shapes()), machine)
+    shape = draw(shapes())
+    jumps = shape[1][0] == 0 < shape[1][1]
+    least = cpu * Fraction(draw(st.integers(1 if jumps else 0, 4)), 4)
+    return Part(cpu, least, shape, machine)
 
 
 @st.composite
@@ -187,7 +189,7 @@ def any_numbers(draw, **options):
         return number(value)
 
     def part(one):
-        most, least = cpu(one.cpu), cpu(one.least)
+        most, least = cpu(one.cpu), cpu(one.least)  # 0 stays 0, of whatever kind
         if one.hard or exact(least) > exact(most):
             least = None
         points = [(number(share), number(worth)) for share, worth in one.benefit[1:]]

@@ -181,8 +181,9 @@ def _loss(case: Case, level: str, jobs: set[int], free: int) -> Fraction:
                 lines += [(weight * steep, run) for steep, run in _hull(case, i)]
         else:
             size = sum(case.jobs[i].least for i in own)
-            best += weight
-            lines.append((weight / size, size))
+            if size:  # one that needs nothing is never lost
+                best += weight
+                lines.append((weight / size, size))
     reached, room = Fraction(0), free
     for steep, run in sorted(lines, reverse=True):
         taken = min(run, room)

@@ -34,7 +34,7 @@ def greedy(case: Case) -> dict[int, tuple[int, int]]:
     worths = [case.weight(case.levels[0], k) for k in range(len(case.wishes))]
     sizes = [sum(case.jobs[i].least for i in wish.jobs) for wish in case.wishes]
     by_worth = sorted(range(len(worths)), key=lambda k: -worths[k])
-    by_density = sorted(by_worth, key=lambda k: -worths[k] / sizes[k])
+    by_density = sorted(by_worth, key=lambda k: (sizes[k] > 0, -worths[k] / (sizes[k] or 1)))
     by_size = sorted(by_worth, key=lambda k: sizes[k])
     least = [job.least for job in case.jobs]
     most = [job.pieces[-1].high for job in case.jobs]

@@ -152,10 +152,13 @@ class PackingModel:
                         earlier = [any_of_them]
 
     def count_machines(self) -> None:
-        """A machine is used if any job is on it; of those alike the first ones are."""
+        """A machine is used if any job is on it that needs a unit; of those alike the first ones.
+
+        Jobs that need none can be beside others, or, where no machine of theirs is used, anywhere.
+        """
         self.used = [self.model.new_bool_var(f"u{j}") for j in range(len(self.case.free))]
-        for on in self.on:
-            for j, placed in on.items():
+        for job, on in zip(self.case.jobs, self.on, strict=True):
+            for j, placed in on.items() if job.least else ():
                 self.model.add_implication(placed, self.used[j])
         for group in self.alike:
             for before, after in pairwise(group):

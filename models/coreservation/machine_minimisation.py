@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.bin_packing import Pattern, pack, simple_bound
+from dlopt.models.coreservation.objective import level_of
+from dlopt.models.coreservation.requests import Row
 from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.models.coreservation.solutions import fits
 from dlopt.result import Limits
@@ -32,7 +34,8 @@ class Fewest:
 def fewest(case: Case, limits: Limits, seed: int = 0) -> Fewest:
     """Bound the machines that hold all least shares; pack them as first fit does.
 
-    Where all machines are alike and all parts are there at one instant it is bin packing.
+    A least share of 0 needs no machine, and is beside another job or anywhere. Where all machines
+    are alike and all parts that need some are there at one instant it is bin packing.
 
     Parameters
     ----------
@@ -42,29 +45,38 @@ def fewest(case: Case, limits: Limits, seed: int = 0) -> Fewest:
     """
     if not case.jobs:
         return Fewest({}, 0, "nothing can be accepted")
+    needy = [i for i, job in enumerate(case.jobs) if job.least]
+    if not needy:
+        held = {i: (job.machines[0], 0) for i, job in enumerate(case.jobs)}
+        return Fewest(held, 0, "nothing is needed")
     budget = Budget(limits)
     largest = max(map(max, case.free))
     everywhere = range(len(case.free))
     rows = case.crowds()
     first = max(rows, key=lambda row: sum(case.jobs[i].least for i in row.jobs))
     bound, proof = 1, "some machine is needed"
-    named = {job.machines for job in case.jobs if len(job.machines) == 1}
+    named = {case.jobs[i].machines for i in needy if len(case.jobs[i].machines) == 1}
     if len(named) > bound:
         bound, proof = len(named), "as many machines are named"
     for row in rows:
-        simple = simple_bound(sorted((case.jobs[i].least for i in row.jobs), reverse=True), largest)
+        simple = simple_bound(sorted(_sizes(case, row), reverse=True), largest)
         if simple > bound:
             bound, proof = simple, "sizes and dual feasible functions at an instant"
             first = row
-    packing = pack((case.jobs[i].least for i in first.jobs), largest, budget.left(), seed)
+    packing = pack(_sizes(case, first), largest, budget.left(), seed)
     if packing.bound > bound:
         bound, proof = packing.bound, f"{packing.proof}, at an instant"
     plans = list(_first_fits(case))
-    if len(first.jobs) == len(case.jobs) and len(packing.bins) <= len(everywhere):
+    if set(needy) <= set(first.jobs) and len(packing.bins) <= len(everywhere):
         plans.append(_held(case, packing.bins))
     plans = [held for held in plans if fits(case, held)]
-    held = min(plans, key=lambda held: len({j for j, _ in held.values()}), default=None)
-    return Fewest(held, bound, proof)
+    best = min(plans, key=lambda held: level_of(case, "machines", held), default=None)
+    return Fewest(best, bound, proof)
+
+
+def _sizes(case: Case, row: Row) -> list[int]:
+    """Return the least shares of jobs that are there together, of those that need any."""
+    return [case.jobs[i].least for i in row.jobs if case.jobs[i].least]
 
 
 def _first_fits(case: Case) -> Iterator[dict[int, tuple[int, int]]]:
@@ -91,9 +103,10 @@ def _first_fits(case: Case) -> Iterator[dict[int, tuple[int, int]]]:
             yield held
 
 
-def _held(case: Case, bins: tuple[Pattern, ...]) -> dict[int, tuple[int, int]]:
-    """Return bins as machines, the first ones."""
+def _held(case: Case, bins: Sequence[Pattern]) -> dict[int, tuple[int, int]]:
+    """Return bins as machines, the first ones; what needs nothing is on the first it may be on."""
     left = defaultdict(list)
     for i, job in enumerate(case.jobs):
         left[job.least].append(i)
-    return {left[size].pop(): (j, size) for j, one in enumerate(bins) for size in one}
+    held = {i: (case.jobs[i].machines[0], 0) for i in left[0]}
+    return held | {left[size].pop(): (j, size) for j, one in enumerate(bins) for size in one}

@@ -123,10 +123,10 @@ class LinearModel:
                         earlier = [(-1, any_of_them)]
 
     def count_machines(self) -> None:
-        """A machine is used if any job is on it."""
+        """A machine is used if any job is on it that needs a unit."""
         self.used = [self._binary(f"u{j}") for j in range(len(self.case.free))]
-        for on in self.on:
-            for j, own in on.items():
+        for job, on in zip(self.case.jobs, self.on, strict=True):
+            for j, own in on.items() if job.least else ():
                 self._at_most([*((1, one) for one in own.values()), (-1, self.used[j])], 0)
 
     def worth(self, level: str) -> list[Term]:

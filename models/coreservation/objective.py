@@ -60,7 +60,7 @@ def coefficients(case: Case, job: int, piece: Piece) -> tuple[Fraction, Fraction
 def level_of(case: Case, level: str, held: Held) -> Fraction:
     """Return a level of the objective of a plan."""
     if level == "machines":
-        return Fraction(len({machine for machine, _ in held.values()}))
+        return Fraction(len({machine for machine, units in held.values() if units}))
     accepted = {case.jobs[i].wish for i in held}
     if level != "benefit":
         weights = (case.weight(level, k) for k in accepted)

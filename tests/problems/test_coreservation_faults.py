@@ -69,7 +69,7 @@ CASES = [
     ("requests.1.arrival", 0, "must not lie before the arrival of the one before, 1"),
     ("requests.1.parts.0.cpu", 0, POSITIVE),
     ("requests.1.parts.0.cpu", MISSING, "is missing"),
-    ("requests.1.parts.0.cpu_min", 0, POSITIVE),
+    ("requests.1.parts.0.cpu_min", -1, NOT_NEGATIVE),
     ("requests.1.parts.0.cpu_min", 6, "must be at most cpu, 5"),
     ("requests.1.parts.0.machine", 2, "must be one of the machines 0 to 1"),
     ("requests.1.parts.0.machine", 1.5, "must be an integer"),
@@ -150,6 +150,28 @@ def test_all_faults_at_once_and_by_the_constructors():
         Part(1, 2)
     with pytest.raises(InvalidInstanceError, match="capacity: must not be empty"):
         Machine("m", ())
+
+
+def test_a_part_may_accept_nothing_unless_its_benefit_jumps_there():
+    """Else nothing would be worth something, for of a jump the upper value counts."""
+    path = "requests.1.parts.0.cpu_min"
+    for nothing in (0, 0.0, "0/1"):
+        assert faults(changed(path, nothing)) == ()
+    assert Part(5, 0).least == 0 and not Part(5, 0).hard
+    whole = changed(path, 0)
+    part = whole["requests"][1]["parts"][0]
+    for points in ([[0, 0], [0, 0], [1, 1]], [[0, 0], [0.5, 0], [0.5, 1], [1, 1]]):
+        part["benefit"] = points
+        assert faults(whole) == ()
+    for points in ([[0, 0], [0, 0.5], [1, 1]], [[0, 0], ["0/1", "1/9"], [1, 1]]):
+        part["benefit"] = points
+        (fault,) = faults(whole)
+        assert fault.path == "requests[1].parts[0].cpu_min" and fault.value == 0
+        assert fault.rule == "must be positive, for the benefit jumps at 0"
+    part["benefit"] = [[0, 0], [0, 0.5]]
+    assert [fault.path for fault in faults(whole)] == ["requests[1].parts[0].benefit[1][0]"]
+    part["benefit"] = [[0, 0.5]]
+    assert [fault.path for fault in faults(whole)] == ["requests[1].parts[0].benefit"]
 
 
 def test_a_share_above_every_capacity_is_no_fault():

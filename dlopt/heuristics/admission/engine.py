@@ -13,6 +13,7 @@ from dlopt.heuristics.admission.dispatching_rules import Planned, Waiting
 from dlopt.heuristics.admission.planner_factory import Policy, core_of, parse
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.heuristics.guarded import Guarded
+from dlopt.heuristics.resubmitted import resubmission_faults
 from dlopt.problems.admission import Decision, Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import NonNegative, Record
@@ -137,8 +138,8 @@ class Admission(Guarded):
             plain=plain,
             compiled=compiled,
         )
-        self._decisions: list[Decision] = []
-        self._ids: set[str] = set()
+        self._decisions: dict[str, Decision] = {}
+        self._submissions = 0
 
     @classmethod
     def of(
@@ -185,9 +186,9 @@ class Admission(Guarded):
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """All decisions so far, in the order in which they were made."""
+        """The last decision on each identity, in the order in which they were made."""
         with self._lock:
-            return tuple(self._decisions)
+            return tuple(self._decisions.values())
 
     def submit(self, task: Task) -> Decision:
         """Decide on a task that arrives.
@@ -196,7 +197,9 @@ class Admission(Guarded):
         ----------
         task : Task
             Its arrival must not lie before `now`. Tasks of one instant are decided in the order
-            in which they are submitted, before anything is sent at that instant.
+            in which they are submitted, before anything is sent at that instant. It may have the
+            identity of a task that was rejected, not after its own arrival; then it takes the
+            place of that task.
 
         Returns
         -------
@@ -206,8 +209,24 @@ class Admission(Guarded):
         Raises
         ------
         InvalidInstanceError
-            If the task arrives in the past, or its identity was used before. As after a
-            rejection, plan and clock are what they were.
+            If the task arrives in the past or before its own rejection, or its identity was
+            accepted before. As after a rejection, plan and clock are what they were.
+
+        Notes
+        -----
+        Source of what is said of rejected tasks: Min 2001, section 4.4, on reservations.
+
+        Examples
+        --------
+        >>> from dlopt.problems.admission import Task
+        >>> from dlopt.problems.cluster import Cluster
+        >>> head = Admission(Cluster(1, tau=1, chi=1))
+        >>> head.submit(Task("a", arrival=0, load=3, deadline=5)).accepted
+        False
+        >>> head.submit(Task("a", arrival=1, load=2, deadline=5)).accepted
+        True
+        >>> [(decision.task, decision.at) for decision in head.decisions]
+        [('a', 1)]
         """
         with self._lock:
             new = self._new(task)
@@ -290,7 +309,11 @@ class Admission(Guarded):
             self.now = instant
 
     def plan(self) -> Solution:
-        """Return all decisions, and the chunks of all accepted tasks, sent or only planned."""
+        """Return all decisions, and the chunks of all accepted tasks, sent or only planned.
+
+        It is a plan for the tasks as they were submitted last: of one that was rejected and
+        submitted again, the first content is forgotten.
+        """
         with self._lock:
             return Solution(self.decisions, self._queue.chunks())
 
@@ -321,8 +344,8 @@ class Admission(Guarded):
             faults.append(Fault("arrival", task.arrival, rule))
         if not task.id:
             faults.append(Fault("id", task.id, "must not be empty"))
-        if task.id in self._ids and not asked:
-            faults.append(Fault("id", task.id, "was submitted before"))
+        if not asked:
+            faults += resubmission_faults(task, new.arrival, self._decisions.get(task.id))
         if task.remaining is not None:
             faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
         if faults:
@@ -333,12 +356,13 @@ class Admission(Guarded):
         cast = self._cast
         arrival = cast(task.arrival)
         deadline = arrival + cast(task.deadline)
-        number = len(self._decisions)
+        number = self._submissions
         key = (number if self.algorithm.order == "fifo" else deadline, number)
         return Waiting(key, task.id, arrival, cast(load), deadline)
 
     def _record(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
         decision = Decision(task, accepted, simplest(at), **rest)
-        self._decisions.append(decision)
-        self._ids.add(task)
+        self._decisions.pop(task, None)  # the last one stands where it was made
+        self._decisions[task] = decision
+        self._submissions += 1
         return decision

@@ -12,14 +12,15 @@ import math
 import random
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from dlopt.heuristics.bag.gds_ranking import Grid, Kind
 from dlopt.heuristics.bag.idle_intervals import Slacks
 from dlopt.heuristics.bag.instance_arrays import Case
-from dlopt.problems.bag.data import Placement, Solution
+from dlopt.heuristics.bag.messages import Messages
+from dlopt.problems.bag.data import Instance, Placement, Solution
 
 
 class Slip(StrEnum):
@@ -63,6 +64,11 @@ class Gds:
     shuffles : bool, default True
     slips : iterable of Slip
 
+    Attributes
+    ----------
+    messages : Messages
+        What sites have sent to each other so far.
+
     Examples
     --------
     >>> from dlopt.problems.bag import Instance, Machine, Task
@@ -95,6 +101,7 @@ class Gds:
         self._changed: set[int] = set()
         self._beside: dict[tuple[int, Kind], list[int]] = {}
         self.held: list[list[Run]] = [[] for _ in case.ready]
+        self.messages = Messages()
 
     def run(self) -> Solution:
         """Schedule, shuffle and dispatch all tasks; return the plan.
@@ -219,18 +226,30 @@ class Gds:
         Each site sends it to its neighbours in the order that suits the kind of the task.
         """
         kind = self.grid.kind(task)
+        self._count(searches=1)
         if Slip.DUPLICATE in self.slips:
-            taken = [self._taken(there, task) for there in self._neighbours(site, kind)]
+            taken = [self._asked(there, task, 1) for there in self._neighbours(site, kind)]
             return any(taken)
-        seen, asking = {site}, deque([site])
+        hops, asking = {site: 0}, deque([site])
         while asking:
-            for there in self._neighbours(asking.popleft(), kind):
-                if there not in seen:
-                    if self._taken(there, task):
+            here = asking.popleft()
+            for there in self._neighbours(here, kind):
+                if there not in hops:
+                    hops[there] = hops[here] + 1
+                    if self._asked(there, task, hops[there]):
                         return True
-                    seen.add(there)
                     asking.append(there)
         return False
+
+    def _asked(self, site: int, task: int, hops: int) -> bool:
+        """Send the ticket of a task to a site, and the task over so many links if it takes it."""
+        taken = self._taken(site, task)
+        self._count(tickets=1, answers=1, tasks=int(taken), hops=hops * taken)
+        return taken
+
+    def _count(self, **sent: int) -> None:
+        changes = {name: getattr(self.messages, name) + count for name, count in sent.items()}
+        self.messages = replace(self.messages, **changes)
 
     def _taken(self, site: int, task: int) -> bool:
         """Place a task of another site if it fits, now or after shuffling."""
@@ -242,3 +261,37 @@ class Gds:
         if (site, kind) not in self._beside:
             self._beside[site, kind] = self.grid.neighbours(site, kind)
         return self._beside[site, kind]
+
+
+def count_messages(instance: Instance, *, seed: int = 0, shuffles: bool = True) -> Messages:
+    """Return what sites send to each other while GDS makes its plan.
+
+    Parameters
+    ----------
+    instance : Instance
+    seed : int, default 0
+        As for the methods ``gds`` and ``gds-without-shuffle``, whose plans these messages make.
+    shuffles : bool, default True
+        As ``gds`` does, and ``gds-without-shuffle`` does not.
+
+    Returns
+    -------
+    Messages
+
+    Notes
+    -----
+    Complexity: that of the method. No search asks a site twice: there are at most ``s - 1`` tickets
+    for each task, with `s` sites.
+    Source: Liu, Baskiyar and Li 2007, section 5.5 and figure 6, repaired.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Link, Machine, Site, Task
+    >>> sites, machines = (Site("a"), Site("b"), Site("c")), (Machine("m", site=2),)
+    >>> links = (Link((0, 1), bandwidth=1), Link((1, 2), bandwidth=1))
+    >>> count_messages(Instance((Task("t", 2, absolute_deadline=9),), machines, sites, links))
+    Messages(searches=1, tickets=2, answers=2, tasks=1, hops=2)
+    """
+    engine = Gds(Case(instance), seed=seed, shuffles=shuffles)
+    engine.run()
+    return engine.messages

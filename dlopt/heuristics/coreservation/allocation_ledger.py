@@ -94,6 +94,16 @@ class Ledger:
             del self._changes[serial]
         self._revised.discard(request)
 
+    def restart(self, request: str) -> None:
+        """Forget what was written of a request that was rejected and is submitted again.
+
+        It holds nothing, but for what a printed slip left behind, which stays on the table.
+        """
+        self._held.pop(request, None)
+        for serial in self._written.pop(request, ()):
+            del self._changes[serial]
+        self._revised.discard(request)
+
     def shares(self) -> Iterator[Share]:
         """Yield what is held."""
         for request, parts in self._held.items():

@@ -14,6 +14,7 @@ from dlopt.heuristics.coreservation.placement import Batch
 from dlopt.heuristics.coreservation.refinement import Refiner
 from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.heuristics.guarded import Guarded
+from dlopt.heuristics.resubmitted import resubmission_faults
 from dlopt.problems.coreservation import (
     Decision,
     Holding,
@@ -143,7 +144,7 @@ class CoReservation(Guarded):
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """All decisions so far, in the order in which the requests were told."""
+        """The last decision on each identity, in the order in which the requests were told."""
         with self._lock:
             return tuple(self._decisions.values())
 
@@ -155,7 +156,9 @@ class CoReservation(Guarded):
         Parameters
         ----------
         requests : sequence of Request
-            Arrived by `at`, and starting no earlier.
+            Arrived by `at`, and starting no earlier. One may have the identity of a request that
+            an earlier batch rejected, not after its own arrival; then it takes the place of that
+            request.
         at : Number, optional
             When they are decided; by default when the last of them arrived.
 
@@ -168,11 +171,26 @@ class CoReservation(Guarded):
         Raises
         ------
         InvalidInstanceError
-            With every fault: a request that arrives after `at` or starts before it, a machine
-            that does not exist, an identity that was used before; `at` in the past, or no number.
-            Nothing has changed then.
+            With every fault: a request that arrives after `at`, starts before it or arrives
+            before its own rejection, a machine that does not exist, an identity that was accepted
+            before (also if it was cancelled) or that two requests have; `at` in the past, or no
+            number. Nothing has changed then.
         NotApplicableError
             If `requests` is no sequence of requests; a single one goes in a list.
+
+        Notes
+        -----
+        Clients may submit a rejected request again with modifications, to be considered at the
+        next scheduling event: Min 2001, sections 4.4 and 5.3.
+
+        Examples
+        --------
+        >>> from dlopt.problems.coreservation import Part
+        >>> engine = CoReservation([Machine("a", 70)])
+        >>> (no,) = engine.submit([Request("r", 0, 5, 15, 1, (Part(80),))])
+        >>> (yes,) = engine.submit([Request("r", 2, 5, 15, 1, (Part(60),))])
+        >>> no.accepted, yes.accepted, engine.decisions == (yes,)
+        (False, True, True)
         """
         with self._lock:
             if not isinstance(requests, Iterable) or isinstance(requests, str):
@@ -220,23 +238,35 @@ class CoReservation(Guarded):
             self.table.advance(now)
 
     def plan(self) -> Solution:
-        """Return all decisions, and what is held or was held."""
+        """Return all decisions, and what is held or was held.
+
+        It is a plan for the requests as they were submitted last: of one that was rejected and
+        submitted again, the first content is forgotten, and the changes that it caused.
+        """
         with self._lock:
             return Solution(self.decisions, tuple(self._ledger.shares()), self._ledger.changes())
+
+    def _cast(self, number: Number) -> Any:
+        return exact(number) if self.table.exact else float(number)
 
     def _faults(self, requests: tuple[Request, ...], at: Number) -> list[Fault]:
         """Return what is wrong with a batch."""
         if not is_number(at):
             return [Fault("at", at, "must be a finite number")]
-        faults, known = [], {*self._decisions, *self._gone}
+        faults, seen, cast = [], set[str](), self._cast
         if at < self.table.now:
             rule = f"must not lie before now, {shown(self.now, 15)}"
             faults.append(Fault("at", at, rule))
         for index, one in enumerate(requests):
             path = f"requests[{index}]"
-            if one.id in known:
-                faults.append(Fault(f"{path}.id", one.id, "was submitted before"))
-            known.add(one.id)
+            if one.id in seen:
+                faults.append(Fault(f"{path}.id", one.id, "must be given to one request only"))
+            elif one.id in self._gone:
+                faults.append(Fault(f"{path}.id", one.id, "was accepted before, and cancelled"))
+            else:
+                before = self._decisions.get(one.id)
+                faults += resubmission_faults(one, cast(one.arrival), before, f"{path}.")
+            seen.add(one.id)
             instant = shown(at, 15)
             if one.arrival > at:
                 rule = f"must not lie after the decision, {instant}"
@@ -252,7 +282,10 @@ class CoReservation(Guarded):
 
     def _decide(self, requests: tuple[Request, ...], at: Number) -> tuple[Decision, ...]:
         self.table.advance(at)
-        told: Number = simplest(exact(at)) if self.table.exact else float(at)
+        told: Number = simplest(self._cast(at))
+        for request in requests:
+            if self._decisions.pop(request.id, None) is not None:
+                self._ledger.restart(request.id)
         because = {}
         order = self._batch.ordered(requests)
         for request in order:

@@ -74,9 +74,10 @@ class Batch:
     def _size(self, request: Request) -> Fraction:
         return sum((exact(self._needs(part)) for part in request.parts), Fraction(0))
 
-    def _density(self, request: Request) -> Fraction:
-        length = exact(request.end) - exact(request.start)
-        return exact(request.priority) / (self._size(request) * length)
+    def _density(self, request: Request) -> tuple[bool, Fraction]:
+        """Return what a unit of a request counts for; first those that need no unit."""
+        length, size = exact(request.end) - exact(request.start), self._size(request)
+        return not size, exact(request.priority) / (length * (size or 1))
 
     def _needs(self, part: Part) -> Any:
         return part.cpu if self.algorithm.share == "full" else part.least

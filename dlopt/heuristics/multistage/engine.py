@@ -15,6 +15,7 @@ from dlopt.heuristics.multistage.algorithm_names import core_of, misfit, parse
 from dlopt.heuristics.multistage.busy_intervals import Wish
 from dlopt.heuristics.multistage.conflict_messages import conflict, conflict_of_promises
 from dlopt.heuristics.multistage.queue import Denied
+from dlopt.heuristics.resubmitted import resubmission_faults
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Chunk, Decision, Grant, Instance, Reservation, Solution, Task
 from dlopt.problems.validated_record import NonNegative, Record
@@ -113,10 +114,9 @@ class MultiStage(Guarded):
         costs = cast(cluster.tau_of(0)), cast(cluster.chi_of(0))
         state = costs, [cast(instant) for instant in ready], cast(channel_ready), self.now
         self._queue = core_of(self.algorithm, *state, plain=plain)
-        self._decisions: list[Decision] = []
-        self._grants: list[Grant] = []
-        self._tasks: set[str] = set()
-        self._reservations: set[str] = set()
+        self._decisions: dict[str, Decision] = {}
+        self._grants: dict[str, Grant] = {}
+        self._submissions = 0
         self._held: dict[str, tuple[Reservation, tuple[int, ...]]] = {}
 
     @classmethod
@@ -168,15 +168,15 @@ class MultiStage(Guarded):
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """All decisions on tasks so far, in the order in which they were made."""
+        """The last decision on each task, in the order in which they were made."""
         with self._lock:
-            return tuple(self._decisions)
+            return tuple(self._decisions.values())
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """All decisions on reservations so far, in the order in which they were made."""
+        """The last decision on each reservation, in the order in which they were made."""
         with self._lock:
-            return tuple(self._grants)
+            return tuple(self._grants.values())
 
     def submit(self, task: Task) -> Decision:
         """Decide on a task that arrives.
@@ -185,7 +185,9 @@ class MultiStage(Guarded):
         ----------
         task : Task
             Its arrival must not lie before `now`. What arrives at one instant is decided in the
-            order in which it is told, before anything is sent at that instant.
+            order in which it is told, before anything is sent at that instant. It may have the
+            identity of a task that was rejected, not after its own arrival; then it takes the
+            place of that task.
 
         Returns
         -------
@@ -195,13 +197,13 @@ class MultiStage(Guarded):
         Raises
         ------
         InvalidInstanceError
-            If the task arrives in the past, or its identity was used before. As after a
-            rejection, plan and clock are what they were.
+            If the task arrives in the past or before its own rejection, or its identity was
+            accepted before. As after a rejection, plan and clock are what they were.
         """
         with self._lock:
             if not isinstance(task, Task):
                 raise NotApplicableError(f"a task is needed, not a {type(task).__name__}")
-            faults = self._faults(task, self._tasks)
+            faults = self._faults(task, self._decisions.get(task.id))
             if task.remaining is not None:
                 faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
             if faults:
@@ -218,6 +220,12 @@ class MultiStage(Guarded):
     def reserve(self, reservation: Reservation) -> Grant:
         """Decide on a reservation that is asked for.
 
+        Parameters
+        ----------
+        reservation : Reservation
+            It may have the identity of one that was refused, not after its own arrival; then it
+            takes the place of that one. Tasks and reservations have identities of their own.
+
         Returns
         -------
         Grant
@@ -226,8 +234,9 @@ class MultiStage(Guarded):
         Raises
         ------
         InvalidInstanceError
-            If it is asked for in the past, its identity was used before, or it names a node that
-            does not exist. As after a refusal, plan and clock are what they were.
+            If it is asked for in the past or before its own refusal, its identity was accepted
+            before, or it names a node that does not exist. As after a refusal, plan and clock are
+            what they were.
         PromiseError
             If it is mandatory and conflicts with what is promised; nothing changes either.
         """
@@ -236,7 +245,7 @@ class MultiStage(Guarded):
                 raise NotApplicableError(
                     f"a reservation is needed, not a {type(reservation).__name__}"
                 )
-            faults = self._faults(reservation, self._reservations)
+            faults = self._faults(reservation, self._grants.get(reservation.id))
             if isinstance(reservation.nodes, tuple):
                 rule = f"must be one of the nodes 0 to {self.cluster.nodes - 1}"
                 strange = (node for node in reservation.nodes if node >= self.cluster.nodes)
@@ -262,7 +271,11 @@ class MultiStage(Guarded):
             self.now = instant
 
     def plan(self) -> Solution:
-        """Return all decisions, and the chunks of all accepted tasks, sent or only planned."""
+        """Return all decisions, and the chunks of all accepted tasks, sent or only planned.
+
+        It is a plan for what was submitted last of each identity: of a task that was rejected and
+        submitted again, the first content is forgotten.
+        """
         with self._lock:
             chunks = tuple(
                 Chunk(planned.task.id, node, load, start, sent, sent, end)
@@ -271,16 +284,14 @@ class MultiStage(Guarded):
             )
             return Solution(self.decisions, self.grants, chunks)
 
-    def _faults(self, new: Task | Reservation, known: set[str]) -> list[Fault]:
-        faults = []
-        if self._cast(new.arrival) < self.now:
+    def _faults(self, new: Task | Reservation, before: Decision | Grant | None) -> list[Fault]:
+        faults, arrival = [], self._cast(new.arrival)
+        if arrival < self.now:
             rule = f"must not lie before now, {shown(simplest(self.now), 15)}"
             faults.append(Fault("arrival", new.arrival, rule))
         if not new.id:
             faults.append(Fault("id", new.id, "must not be empty"))
-        if new.id in known:
-            faults.append(Fault("id", new.id, "was submitted before"))
-        return faults
+        return [*faults, *resubmission_faults(new, arrival, before)]
 
     def _reserve(self, one: Reservation, at: Any, *, promised: bool = False) -> Grant:
         begun = self.now if promised else self._cast(0)  # what was before is over
@@ -301,18 +312,19 @@ class MultiStage(Guarded):
             grant = Grant(one.id, True, simplest(at), found)
             self._held[one.id] = one, found
             self.now = max(at, self.now)
-        self._grants.append(grant)
-        self._reservations.add(one.id)
+        self._grants.pop(one.id, None)  # the last one stands where it was made
+        self._grants[one.id] = grant
         return grant
 
     def _waiting(self, task: Task, load: Number) -> Waiting:
         cast = self._cast
         arrival = cast(task.arrival)
         deadline = arrival + cast(task.deadline)
-        return Waiting((deadline, len(self._decisions)), task.id, arrival, cast(load), deadline)
+        return Waiting((deadline, self._submissions), task.id, arrival, cast(load), deadline)
 
     def _record(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
         decision = Decision(task, accepted, simplest(at), **rest)
-        self._decisions.append(decision)
-        self._tasks.add(task)
+        self._decisions.pop(task, None)  # the last one stands where it was made
+        self._decisions[task] = decision
+        self._submissions += 1
         return decision

@@ -108,7 +108,9 @@ class Part(Record):
     cpu : Number
         How much it asks for.
     cpu_min : Number, optional
-        How little it accepts; by default all it asks for.
+        How little it accepts; by default all it asks for. With 0 it is a best-effort part: it may
+        get nothing, which is worth nothing, and a plan states that as a share of 0. The benefit
+        must not jump at share 0 then: of a jump the upper value counts.
     benefit : tuple of (share, benefit)
         What a share of `cpu` is worth, from 0 to 1, see
         `dlopt.problems.coreservation.benefit_functions`. By default nothing but the whole is worth
@@ -127,10 +129,14 @@ class Part(Record):
     10
     >>> Part(40).hard
     True
+    >>> Part(40, 0, benefit=((0, 0), (0, 0.5), (1, 1)))
+    Traceback (most recent call last):
+        ...
+    dlopt.errors.InvalidInstanceError: cpu_min: must be positive, for the benefit jumps at 0, got 0
     """
 
     cpu: Positive
-    cpu_min: Positive | None = None
+    cpu_min: NonNegative | None = None
     benefit: tuple[tuple[NonNegative, NonNegative], ...] = step()
     machine: Index | None = None
 
@@ -140,7 +146,11 @@ class Part(Record):
         cpu, least = known.get("cpu"), known.get("cpu_min")
         if cpu is not None and least is not None and _less(cpu, least):
             yield Fault("cpu_min", least, f"must be at most cpu, {shown(cpu, 15)}")
-        yield from shape_faults(known.get("benefit", step()))
+        points = known.get("benefit", step())
+        wrong = tuple(shape_faults(points))
+        if not wrong and least == 0 and points[1][0] == 0 < points[1][1]:
+            yield Fault("cpu_min", least, "must be positive, for the benefit jumps at 0")
+        yield from wrong
 
     @property
     def least(self) -> Any:
@@ -287,6 +297,7 @@ class Share(Record):
     machine : int
         0-based.
     cpu : Number
+        0 for a part that accepts nothing and gets nothing; it names a machine all the same.
     """
 
     request: str
@@ -321,7 +332,7 @@ class Solution(Record):
     ----------
     decisions : tuple of Decision
     shares : tuple of Share
-        One for each part of each accepted request.
+        One for each part of each accepted request, also for one that gets nothing.
     changes : tuple of Change
         How the plan was made, step by step. Where it is given, every state on the way must keep
         the capacities, and the last one must be the plan.

@@ -128,7 +128,7 @@ def _rejected_priority(instance: Instance, solution: Solution) -> Number:
 
 
 def _machines(instance: Instance, solution: Solution) -> Number:
-    return len({share.machine for share in solution.shares})
+    return len({share.machine for share in solution.shares if share.cpu > 0})
 
 
 def _accepted(solution: Solution) -> frozenset[str]:

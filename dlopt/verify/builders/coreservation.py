@@ -21,6 +21,7 @@ from dlopt.verify.builders.size_limits import GAPS, SMALL, Size
 from dlopt.verify.choice_sequence import Choices
 
 _SHAPES: tuple[Any, ...] = (step(), linear(), affine(Fraction(1, 3)), staircase(2), staircase(3))
+_SHAPES_FROM_0: tuple[Any, ...] = tuple(one for one in _SHAPES if one[1] != (0, Fraction(1, 3)))
 _LENGTHS: tuple[Any, ...] = (1, 1, 2, 3, 5, Fraction(1, 2))
 
 
@@ -48,8 +49,9 @@ def _part(choices: Choices, machines: int) -> Part:
     machine = choices.integer(0, machines - 1) if choices.chance(3) else None
     if choices.chance(3):
         return Part(cpu, machine=machine)
-    least = cpu * choices.number([1, Fraction(1, 2), Fraction(1, 4)])
-    return Part(cpu, least, choices.number(_SHAPES), machine)
+    share = choices.number([1, Fraction(1, 2), Fraction(1, 4), 0])
+    shape = choices.number(_SHAPES if share else _SHAPES_FROM_0)
+    return Part(cpu, cpu * share, shape, machine)
 
 
 def _capacity(choices: Choices) -> Any:

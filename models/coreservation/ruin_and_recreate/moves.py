@@ -49,6 +49,8 @@ _FAR = 1e15
 """Machines without room for such a share come after those with room."""
 _NOISE = 0.3
 """A third of the steps has no noise, one has so much, one twice as much."""
+_SMALLEST = 1e-3
+"""The size that a request of best-effort parts counts for, which needs no unit."""
 _TINY = 1e-15
 _BETTER = 1e-12
 
@@ -213,7 +215,7 @@ def _recreate(asked: Asked, state: State, many: int, how: How, draws: Any, at: i
                 worth += asked.flat[line]
                 worth += asked.steep[line] * (asked.high[line] - asked.low[line])
         state.waiting[waiting] = k
-        state.keys[waiting] = -worth / size * (1 - how.noise * draws[at])
+        state.keys[waiting] = -worth / max(size, _SMALLEST) * (1 - how.noise * draws[at])
         at += 1
         waiting += 1
     for n in np.argsort(state.keys[:waiting], kind="mergesort"):

@@ -108,16 +108,9 @@ def test_all_that_is_wrong_is_told():
         head.submit(Task("a", 3, 1, 9, remaining=F(1, 2)))
     assert str(caught.value).splitlines() == [
         "arrival: must not lie before now, 10/3, got 3",
-        "id: was submitted before, got 'a'",
+        "id: was accepted before, got 'a'",
         "remaining: is for tasks of a state only, got 1/2",
     ]
-
-
-def test_a_rejected_identity_is_taken_too():
-    head = Admission(TWO)
-    assert not head.submit(Task("a", 5, 1, 1)).accepted
-    with pytest.raises(InvalidInstanceError, match="id: was submitted before"):
-        head.submit(Task("a", 5, 1, 9))
 
 
 def test_after_a_rejection_an_earlier_task_may_still_come():

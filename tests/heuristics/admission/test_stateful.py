@@ -29,7 +29,7 @@ class Head(RuleBasedStateMachine):
         self.head = Admission(
             self.cluster, name, ready_times=self.ready, channel_ready=self.channel
         )
-        self.tasks = []
+        self.tasks, self.count = [], 0
         self.committed = ()
         self.accepted = ()
 
@@ -40,19 +40,24 @@ class Head(RuleBasedStateMachine):
         marks = [(at, nodes.ready(), nodes.channel) for at, nodes in head._queue._marks]
         return head.plan(), head.waiting, head.now, head.placements(), core, marks
 
-    @rule(gap=st.sampled_from(GAPS), load=loads, slack=slacks)
-    def submit(self, gap, load, slack):
+    @rule(gap=st.sampled_from(GAPS), load=loads, slack=slacks, again=st.booleans())
+    def submit(self, gap, load, slack, again):
+        """Submit a task, or one that was rejected with other content."""
         cluster = self.cluster
         alone = cluster.theta_cm + cluster.theta_cp
         alone += load * (cluster.tau_of(0) + cluster.chi_of(0))
         last = self.tasks[-1].arrival if self.tasks else 0
         arrival = max(self.head.now, last) + gap
-        task = Task(f"t{len(self.tasks)}", arrival, load, alone * slack)
+        rejected = [one.task for one in self.head.decisions if not one.accepted]
+        name = rejected[0] if again and rejected else f"t{self.count}"
+        self.count += 1
+        task = Task(name, arrival, load, alone * slack)
         before = self.state()
         decision = self.head.submit(task)
-        self.tasks.append(task)
+        self.tasks = [*(one for one in self.tasks if one.id != name), task]
         assert decision == self.head.decisions[-1]
-        assert self.head.decisions[:-1] == before[0].decisions
+        others = tuple(one for one in before[0].decisions if one.task != name)
+        assert self.head.decisions[:-1] == others
         assert (decision.task, decision.at) == (task.id, arrival)
         if decision.accepted:
             assert decision.reason is None
@@ -89,10 +94,10 @@ class Head(RuleBasedStateMachine):
         arrival = max(self.head.now - early, 0)
         self.refused(InvalidInstanceError, self.head.submit, Task("past", arrival, 1, 10**6))
 
-    @precondition(lambda self: self.tasks)
+    @precondition(lambda self: self.accepted)
     @rule(data=st.data())
-    def submit_twice(self, data):
-        name = data.draw(st.sampled_from(self.tasks)).id
+    def submit_what_was_accepted(self, data):
+        name = data.draw(st.sampled_from(self.accepted))
         task = Task(name, self.head.now, 1, 10**6)
         self.refused(InvalidInstanceError, self.head.submit, task)
 

@@ -112,7 +112,9 @@ def test_cancelling_half_way_frees_what_is_left():
     engine.advance(20)
     with pytest.raises(NotApplicableError, match="request b holds nothing"):
         engine.cancel("b")
-    with pytest.raises(InvalidInstanceError, match=r"requests\[0\].id: was submitted before"):
+    with pytest.raises(
+        InvalidInstanceError, match=r"requests\[0\].id: was accepted before, and cancelled"
+    ):
         engine.submit([wanted("a", 30, 40, Part(1))])
 
 
@@ -190,7 +192,7 @@ def test_bad_input():
     assert [(fault.path, fault.rule) for fault in caught.value.faults] == [
         ("at", "must not lie before now, 5"),
         ("requests[0].arrival", "must not lie after the decision, 9/2"),
-        ("requests[1].id", "was submitted before"),
+        ("requests[1].id", "must be given to one request only"),
         ("requests[1].start", "must not lie before the decision, 9/2"),
         ("requests[1].parts[0].machine", "must be one of the machines 0 to 0"),
     ]

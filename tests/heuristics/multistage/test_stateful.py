@@ -28,7 +28,7 @@ class Head(RuleBasedStateMachine):
         state = {"ready_times": self.ready, "channel_ready": self.channel}
         self.head = MultiStage(cluster, **state)
         self.twin = MultiStage(cluster, plain=True, **state)
-        self.tasks, self.wanted = [], []
+        self.tasks, self.wanted, self.count = [], [], 0
         self.committed, self.last = (), 0
 
     def state(self):
@@ -41,11 +41,21 @@ class Head(RuleBasedStateMachine):
         self.last = max(self.head.now, self.last) + gap
         return self.last
 
-    @rule(gap=st.sampled_from(GAPS), load=loads, slack=slacks)
-    def submit(self, gap, load, slack):
-        task = Task(f"t{len(self.tasks)}", self.arrival(gap), load, slack)
+    def name(self, kind, again):
+        """Return a new identity, or one that was rejected, whose content is to be forgotten."""
+        self.count += 1
+        decided = self.head.decisions if kind == "t" else self.head.grants
+        for one in decided if again else ():
+            if not one.accepted:
+                return one.task if kind == "t" else one.reservation
+        return f"{kind}{self.count}"
+
+    @rule(gap=st.sampled_from(GAPS), load=loads, slack=slacks, again=st.booleans())
+    def submit(self, gap, load, slack, again):
+        """Submit a task, or one that was rejected with other content."""
+        task = Task(self.name("t", again), self.arrival(gap), load, slack)
         before = self.state()
-        self.tasks.append(task)
+        self.tasks = [*(one for one in self.tasks if one.id != task.id), task]
         decision = self.head.submit(task)
         assert decision == self.head.decisions[-1] == self.twin.submit(task)
         assert (decision.task, decision.at) == (task.id, task.arrival)
@@ -56,9 +66,9 @@ class Head(RuleBasedStateMachine):
             assert decision.missed == task.id or decision.missed in before[1]
             self.unchanged(before)
 
-    @rule(data=st.data(), gap=st.sampled_from(GAPS), mandatory=st.booleans())
-    def reserve(self, data, gap, mandatory):
-        name, nodes = f"r{len(self.wanted)}", self.cluster.nodes
+    @rule(data=st.data(), gap=st.sampled_from(GAPS), mandatory=st.booleans(), again=st.booleans())
+    def reserve(self, data, gap, mandatory, again):
+        name, nodes = self.name("r", again), self.cluster.nodes
         one = data.draw(reservations(name, self.arrival(gap), nodes, mandatory=mandatory))
         before = self.state()
         try:
@@ -69,7 +79,7 @@ class Head(RuleBasedStateMachine):
                 self.twin.reserve(one)
             assert self.state() == before
             return
-        self.wanted.append(one)
+        self.wanted = [*(other for other in self.wanted if other.id != name), one]
         assert grant == self.head.grants[-1] == self.twin.reserve(one)
         if grant.accepted:
             assert self.head.now == one.arrival and len(grant.nodes) == one.count

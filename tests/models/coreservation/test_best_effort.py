@@ -1,0 +1,270 @@
+"""Parts that accept nothing: all methods, bounds and brute force agree on what they are worth."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+
+from dlopt import Status, api, registry
+from dlopt.backends.time_budget import Budget
+from dlopt.models.coreservation.bound_methods import bound_knapsack, bound_lp, bound_pooled
+from dlopt.models.coreservation.branch_and_price.search import PatternSearch
+from dlopt.models.coreservation.construction import greedy
+from dlopt.models.coreservation.cpsat import PackingModel
+from dlopt.models.coreservation.machine_minimisation import fewest
+from dlopt.models.coreservation.milp import LinearModel
+from dlopt.models.coreservation.objective import Scale, level_of, offset
+from dlopt.models.coreservation.ruin_and_recreate.search import Recreation
+from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.solutions import fits
+from dlopt.problems.coreservation import (
+    OBJECTIVES,
+    Decision,
+    Holding,
+    Instance,
+    Machine,
+    Part,
+    Request,
+    Share,
+    Solution,
+    linear,
+    objective,
+    staircase,
+    violations,
+)
+from dlopt.result import Limits
+from tests.examples import share
+from tests.oracles_coreservation import optimum
+from tests.strategies_coreservation import any_numbers, coreservation
+
+F = Fraction
+LIMITS = Limits()
+SINGLE = ("benefit", "rejections", "rejected-priority")
+SOUND = [
+    entry.name
+    for entry in registry.methods("coreservation")
+    if entry.kind == "heuristic" and entry.claim == "sound"
+]
+EXACT = ("exact", "cp-sat", "milp")
+
+
+def best_effort(instance):
+    """Return an instance whose soft parts accept nothing, where their benefit allows it."""
+
+    def part(one):
+        jumps = one.benefit[1][0] == 0 < one.benefit[1][1]
+        return one if one.hard or jumps else replace(one, cpu_min=0)
+
+    requests = [replace(one, parts=tuple(map(part, one.parts))) for one in instance.requests]
+    return replace(instance, requests=tuple(requests))
+
+
+def asked(name, *parts, start=0, end=4, priority=1):
+    return Request(name, 0, start, end, priority, parts)
+
+
+EVERYTHING = Part(6, 0, linear())
+HARD = Part(6)
+CROWDED = Instance(
+    (Machine("m", 6), Machine("none", 0)),
+    (asked("a", HARD), asked("b", EVERYTHING, EVERYTHING), asked("c", Part(4, 0, staircase(2)))),
+)
+
+
+@share(1 / 2)
+@pytest.mark.property
+@given(instance=coreservation().map(best_effort))
+def test_formulations_and_bounds_agree_with_brute_force(instance):
+    for goal in OBJECTIVES:
+        best = optimum(instance, goal)
+        for name in EXACT:
+            found = api.solve(instance, name, objective=goal)
+            assert (found.status, found.value, found.bound) == (Status.OPTIMAL, best, best)
+            assert violations(instance, found.solution) == ()
+    for goal in SINGLE:
+        for method in (bound_knapsack, bound_lp, bound_pooled):
+            bound = method(instance, objective=goal).bound
+            assert not OBJECTIVES[goal].better(optimum(instance, goal), bound), method
+
+
+@share(1 / 2)
+@pytest.mark.property
+@given(instance=coreservation(requests=4).map(best_effort))
+def test_heuristics_accept_what_needs_nothing(instance):
+    needless = {one.id for one in instance.requests if all(part.least == 0 for part in one.parts)}
+    for name in SOUND:
+        plan = api.solve(instance, name).solution
+        assert violations(instance, plan) == ()
+        if name != "rb":  # which gives all that is asked for or rejects
+            accepted = {one.request for one in plan.decisions if one.accepted}
+            assert needless <= accepted, name
+
+
+@share(1 / 4)
+@pytest.mark.property
+@given(instance=any_numbers().map(best_effort))
+def test_they_are_bounded_in_all_kinds_of_numbers(instance):
+    for goal in SINGLE:
+        values = [api.solve(instance, name, objective=goal).value for name in SOUND]
+        for method in ("exact", "bound-lp", "bound-pooled", "bound-knapsack"):
+            bound = api.solve(instance, method, objective=goal).bound
+            for value in values:
+                slack = 0 if instance.exact else F(1, 10**6)
+                sign = 1 if goal == "benefit" else -1
+                assert sign * F(value) <= sign * F(bound) + slack * max(1, abs(F(value)))
+
+
+@pytest.mark.parametrize("name", [*EXACT, "lns", "exact-per-batch"])
+@pytest.mark.parametrize("goal", list(OBJECTIVES))
+def test_a_machine_without_room_holds_shares_of_nothing(name, goal):
+    if goal not in registry.method("coreservation", name).objectives:
+        return
+    found = api.solve(CROWDED, name, objective=goal)
+    assert violations(CROWDED, found.solution) == ()
+    best = optimum(CROWDED, goal)
+    assert best[0] == 0 if goal.startswith("rejections-") else best is not None
+    assert found.value == best or name == "exact-per-batch"
+
+
+def test_what_brute_force_says_of_the_crowded_machine():
+    """All are accepted: one has all there is; what the others hold is worth nothing."""
+    assert optimum(CROWDED, "rejections-then-machines") == (0, 1)
+    assert optimum(CROWDED, "rejections-then-benefit") == (0, F(1, 3))
+    nothing = replace(CROWDED, requests=CROWDED.requests[1:], machines=CROWDED.machines[1:])
+    for name in EXACT:
+        found = api.solve(nothing, name, objective="rejections-then-machines")
+        assert (found.status, found.value) == (Status.OPTIMAL, (0, 0))
+        assert [one.cpu for one in found.solution.shares] == [0, 0, 0]
+    assert api.solve(nothing, "all-or-nothing").status is Status.OPTIMAL
+
+
+def test_the_fewest_machines_are_those_that_hold_something():
+    case = Case.of(CROWDED, "rejections-then-machines")
+    found = fewest(case, LIMITS)
+    assert (found.bound, level_of(case, "machines", found.held)) == (1, 1)
+    assert fits(case, found.held) and len(found.held) == 4
+    none = Case.of(
+        Instance((Machine("m", 1), Machine("n", 1)), (asked("a", Part(5, 0, machine=1)),)),
+        "rejections-then-machines",
+    )
+    found = fewest(none, LIMITS)
+    assert (found.held, found.bound, found.proof) == ({0: (1, 0)}, 0, "nothing is needed")
+    assert level_of(none, "machines", found.held) == 0
+
+
+def test_machines_are_packed_beside_parts_that_name_a_machine_and_need_nothing():
+    """Two bins hold all that needs something; the machine that is named holds nothing."""
+    machines = tuple(Machine(name, 10) for name in "abc")
+    sized = [asked(f"r{n}", Part(size)) for n, size in enumerate((6, 5, 5, 4))]
+    instance = Instance(machines, (*sized, asked("nothing", Part(9, 0, machine=2), start=1)))
+    for name in EXACT:
+        found = api.solve(instance, name, objective="rejections-then-machines")
+        assert (found.status, found.value) == (Status.OPTIMAL, (0, 2))
+
+
+@pytest.mark.parametrize("method", [bound_knapsack, bound_lp, bound_pooled])
+def test_bounds_know_that_what_needs_nothing_is_accepted(method):
+    """One of two that need all there is must be rejected; the third, of the same instant, not."""
+    two = (asked("a", Part(6), priority=3), asked("b", Part(6)), asked("c", Part(9, 0), priority=5))
+    instance = Instance((Machine("m", 6),), two)
+    assert optimum(instance, "rejections") == optimum(instance, "rejected-priority") == 1
+    for goal in ("rejections", "rejected-priority"):
+        assert 0 < method(instance, objective=goal).bound <= 1
+
+
+def test_a_machine_that_is_named_by_a_part_without_need_is_not_needed():
+    requests = (asked("a", Part(4, machine=0)), asked("b", Part(4, 0, machine=1)))
+    instance = Instance((Machine("m", 4), Machine("n", 4)), requests)
+    case = Case.of(instance, "rejections-then-machines")
+    found = fewest(case, LIMITS)
+    assert (found.held, found.bound) == ({0: (0, 1), 1: (1, 0)}, 1)
+
+
+def test_bins_are_packed_without_what_needs_nothing():
+    """In the order of sizes 5, 4, 4, 3, 2, 2 need three bins of 10; two of 5 + 3 + 2, 4 + 4 + 2 do.
+
+    One part without need is there with them, another one at another time.
+    """
+    sized = [asked(f"r{n}", Part(size)) for n, size in enumerate((5, 4, 4, 3, 2, 2))]
+    free = [asked("beside", Part(9, 0)), asked("later", Part(9, 0), start=4, end=6)]
+    instance = Instance(tuple(Machine(name, 10) for name in "abc"), (*sized, *free))
+    case = Case.of(instance, "rejections-then-machines")
+    found = fewest(case, LIMITS)
+    assert found.bound == 2 and fits(case, found.held)
+    assert (len(found.held), level_of(case, "machines", found.held)) == (8, 2)
+
+
+def test_programs_count_no_machine_for_what_needs_nothing():
+    requests = (asked("a", Part(4, machine=0)), asked("b", Part(4, 0, machine=1)))
+    instance = Instance((Machine("m", 4), Machine("n", 5)), requests)
+    case = Case.of(instance, "rejections-then-machines")
+    whole = PackingModel(case)
+    for accepted in whole.accepted:
+        whole.model.add(accepted == 1)
+    whole.model.maximize(whole.worth(Scale.of(case, "machines")))
+    found = whole.solve(LIMITS, 0)
+    assert (found.bound, whole.held(found)) == (-1, {0: (0, 1), 1: (1, 0)})
+    program = LinearModel(case)
+    program.require("rejections", F(2))
+    outcome = program.maximise("machines", LIMITS, "HiGHS", 0)
+    assert [round(float(outcome[used])) for used in program.used] == [1, 0]
+    assert program.held(outcome) == {0: (0, 1), 1: (1, 0)}
+
+
+def test_greedy_plans_take_first_what_needs_nothing():
+    free = asked("free", Part(9, 0), priority=F(1, 9))
+    instance = Instance((Machine("m", 4),), (asked("x", Part(4)), free, asked("y", Part(3))))
+    case = Case.of(instance, "rejections")
+    held = greedy(case)
+    assert {instance.requests[case.wishes[case.jobs[i].wish].request].id for i in held} >= {"free"}
+    assert len(held) == 2 and fits(case, held)
+
+
+def test_moves_put_back_what_needs_nothing():
+    """The size of a request counts for a little at least, by which its worth is divided."""
+    case = Case.of(CROWDED, "rejections-then-benefit")
+    search = Recreation(case, {}, 1, fast=False)
+    held = search.run(200)
+    assert fits(case, held) and level_of(case, "rejections", held) == 0
+
+
+@pytest.mark.parametrize("level", SINGLE)
+def test_branch_and_price_takes_patterns_of_parts_that_hold_nothing(level):
+    instance = Instance(
+        (Machine("a", 5), Machine("b", 3)),
+        (
+            asked("r", Part(5, 0, linear()), Part(4), priority=2),
+            asked("s", Part(3, 0, staircase(3)), start=1, end=6),
+            asked("t", Part(5, 0, linear(), machine=1), Part(3, 1, linear()), start=2, end=5),
+        ),
+    )
+    case = Case.of(instance, level)
+    found = PatternSearch(case, level, {}, Budget(LIMITS)).run()
+    best = optimum(instance, level)
+    assert found.worth + offset(case, level) == (best if level == "benefit" else -best)
+    assert fits(case, found.held)
+
+
+def test_the_checker_wants_a_share_of_nothing_on_the_right_machine():
+    machines = (Machine("m", 6), Machine("n", 0))
+    part = Part(4, 0, linear(), machine=1)
+    instance = Instance(machines, (asked("a", part),), holdings=(Holding(1, 0, 9, 3),))
+    yes = (Decision("a", True, 0),)
+
+    def kinds(*shares, tolerance=0):
+        return [one.kind for one in violations(instance, Solution(yes, shares), tolerance)]
+
+    assert kinds(Share("a", 0, 1, 0)) == kinds(Share("a", 0, 1, -0.0)) == []
+    assert kinds() == ["part-missing"]
+    assert kinds(Share("a", 0, 0, 0)) == ["wrong-machine"]
+    assert kinds(Share("a", 0, 2, 0)) == ["unknown-machine", "wrong-machine"]
+    assert kinds(Share("a", 0, 1, 0), Share("a", 0, 1, 0)) == ["part-twice"]
+    assert kinds(Share("a", 0, 1, F(-1, 10**12)), tolerance=1e-6) == ["share-below"]
+    assert kinds(Share("a", 0, 1, 1)) == ["overload"]
+    no = (Decision("a", False, 0),)
+    found = violations(instance, Solution(no, (Share("a", 0, 1, 0),)))
+    assert [one.kind for one in found] == ["rejected-holds"]
+    plan = Solution(yes, (Share("a", 0, 1, 0),))
+    assert objective(instance, plan, "rejections-then-machines") == (0, 0)
+    assert objective(instance, plan) == 0
