@@ -16,6 +16,7 @@ from dlopt.cli.console import (
     interruptible,
     out,
     print_json,
+    print_table,
     progress,
     quiet_solvers,
     tell,
@@ -169,7 +170,7 @@ def compare(
     else:
         for stem in dict.fromkeys(c.instance.problem for c in compared):
             alike = [n for n in named if n[1].instance.problem == stem]
-            out.print(comparison_tables.table(alike))
+            print_table(comparison_tables.table(alike))
         for line in comparison_tables.notes(named):
             out.print(line, markup=False, soft_wrap=True)
     codes = [Exit.DONE]

@@ -38,7 +38,8 @@ def table(named: Named) -> Table:
     made.add_column("method", min_width=max(len(m.name) for m in _all_methods(named)))
     for name in (first.objective, *others, "behind", "bound", "time"):
         made.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
-    made.add_column("proof")
+    proofs = (row.result.proof or "" for _, one in named for row in one.rows if row.result)
+    made.add_column("proof", min_width=max(map(len, proofs), default=0))
     made.add_column("checked", min_width=12)
     for name, compared in named:
         made.add_row(Text(printable(name), "bold", overflow="fold", no_wrap=False))

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from dlopt import deadlines
@@ -68,6 +69,16 @@ class _Output(_Printable):
 out = _Output(highlight=False)
 out.width = max(LEAST_WIDTH, out.width)
 err = _Printable(stderr=True, highlight=False, soft_wrap=True)
+_UNLIMITED = 1000
+"""Width of a table that is printed to a file, in characters: no cell is broken for less."""
+
+
+def print_table(table: Table) -> None:
+    """Print a table; to a file or a pipe, which has no edge, as wide as its cells are."""
+    if not out.is_terminal:
+        options = out.options.update(max_width=_UNLIMITED)
+        out.width = max(out.width, out.measure(table, options=options).maximum)
+    out.print(table)
 
 
 class Exit(IntEnum):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dlopt.cli import simulate_cluster_plots, simulate_cluster_tables
-from dlopt.cli.console import Exit, err, out, print_json
+from dlopt.cli.console import Exit, err, print_json, print_table
 from dlopt.cli.making import number
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
 from dlopt.cli.progress import bar, processors
@@ -30,8 +30,6 @@ app = typer.Typer(
 )
 app.command()(feedback)
 app.command()(grid)
-
-_NO_EDGE = 1000
 
 
 @app.command()
@@ -142,11 +140,7 @@ def cluster(
     if as_json:
         print_json({"points": [simulate_cluster_tables.to_data(point) for point in points]})
     else:
-        table = simulate_cluster_tables.table(what, points)
-        if not out.is_terminal:  # a file has no edge
-            options = out.options.update(max_width=_NO_EDGE)
-            out.width = max(out.width, out.measure(table, options=options).maximum)
-        out.print(table)
+        print_table(simulate_cluster_tables.table(what, points))
     if plot_to is not None and file is not None:
         simulate_cluster_plots.draw_runs(runs[0].workload.name or file.name, runs, plot_to)
     elif plot_to is not None:

@@ -357,6 +357,6 @@ def _many(
     if as_json:
         print_json({"rows": [row.to_data() for row in rows]})
     else:
-        simulate_grid_tables.print_table(rows)
+        simulate_grid_tables.print_means(rows)
     if plot_to is not None:
         simulate_grid_plots.draw_rows(rows, plot_to)

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 
 from dlopt.arithmetic import shown
-from dlopt.cli.console import out
+from dlopt.cli.console import out, print_table
 from dlopt.errors import printable
 from dlopt.problems.validated_record import plain
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SWEPT = ("variant", "tasks", "interval", "failure_rate", "queue_size")
 """Parameters that take lists of values."""
-_NO_EDGE = 1000
 _MEASURES = ("met_ratio", "response", "external", "internal", "utilization", "resent")
 _MOST_TOLD = 20
 
@@ -101,13 +100,9 @@ def mean(rows: Sequence[Row], measure: str) -> tuple[float, float | None] | None
     return estimate(known) if known else None
 
 
-def print_table(rows: Sequence[Row]) -> None:
+def print_means(rows: Sequence[Row]) -> None:
     """Print means, a row a combination of parameters."""
-    table = _table(rows)
-    if not out.is_terminal:  # a file has no edge
-        options = out.options.update(max_width=_NO_EDGE)
-        out.width = max(out.width, out.measure(table, options=options).maximum)
-    out.print(table)
+    print_table(_table(rows))
 
 
 def _table(rows: Sequence[Row]) -> Table:
