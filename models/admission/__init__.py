@@ -1,7 +1,9 @@
-"""Streams of divisible loads, exactly: what can be accepted by one who knows all arrivals.
+"""Exact methods for streams of divisible loads, with all arrivals known in advance.
 
-`case` is an instance as the models see it. `fluid` and `windows` bound every plan by rational
-proofs; `grid` (CP-SAT) finds orders of chunks; `sequence` turns an order into loads and a plan, or
-shows that it cannot; `order` is the MILP over orders; `search` plays them against each other;
-`methods` is what a caller names.
+`scaled_instance` is the instance in the units of the models. `fluid_relaxation` and the cuts of
+`window_cuts` bound the objective value of every schedule, with rational proofs that
+`certificate_check` verifies; `upper_bounds` runs them. `cpsat` and `sequencing_milp` find sequences
+of chunks, and `fixed_sequence_lp` turns a sequence into loads and a schedule, or shows that it is
+infeasible. `feasibility` decides whether all tasks can be accepted, `search` combines bounds and
+schedules, and `methods` holds the registered methods.
 """

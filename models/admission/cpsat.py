@@ -5,7 +5,7 @@ for each chunk, none of which overlap. Durations are rounded up, windows inwards
 on the grid fits; the converse is false (three nodes, chi = 4, tasks ``(0,5,14), (5,6,30), (5,3,16),
 (10,6,16)``: quanta of 1/3 and 1/6 have room for three tasks, though all four fit). So what CP-SAT
 calls optimal is no bound, and it may be allowed to be `late`: what it finds is an order, and
-`sequence` decides.
+`fixed_sequence_lp` decides.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ on the port. One order binary serves both, for the order on the port is the orde
 Chunks whose windows do not meet need none.
 
 The solver works in floats. So due dates are set back by `SPARE`: what it proves impossible is
-impossible without it, and by a margin; what it finds, `sequence` has to confirm.
+impossible without it, and by a margin; what it finds, `fixed_sequence_lp` has to confirm.
 """
 
 from __future__ import annotations

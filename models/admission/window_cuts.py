@@ -1,10 +1,10 @@
-"""Cuts for plans whose tasks have few chunks: `latency` in every window.
+"""Cuts for plans whose tasks have few chunks: `window_capacity` in every window.
 
 `g` of `dlopt.models.admission.window_capacity` is concave, so between integers it may be
-interpolated: at integral `z`, what a set of tasks receives in ``[t, e]`` is at most ``g(m) +
-(g(m+1) - g(m)) (sum z
-- m)`` for every `m`. Any set will do, of tasks that are due by `e`; those with the most received of
-what is accepted violate the cut most. Likewise for what is computed in ``[s, t]``.
+interpolated: at integral `z`, what a set of tasks receives in ``[t, e]`` is at most
+``g(m) + (g(m+1) - g(m)) (sum z - m)`` for every `m`. Any set will do, of tasks that are due by `e`;
+those with the most received of what is accepted violate the cut most. Likewise for what is computed
+in ``[s, t]``.
 """
 
 from __future__ import annotations

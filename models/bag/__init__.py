@@ -1,7 +1,8 @@
-"""Independent tasks, exactly.
+"""Exact methods for independent tasks.
 
-`case` is an instance as the models see it, in whole units of time. `weights` bounds makespans,
-`counts` numbers of tasks, `assignment` flowtimes, all by proofs in whole numbers; `program`
-(CP-SAT) and `linear` (an integer program) state all of a problem; `neighbourhood` decides a few
-machines again; `search` plays them against each other; `methods` is what a caller names.
+`scaled_instance` is the instance in integral units of time, from the `exact_times`.
+`makespan_bound` bounds makespans, `on_time_bound` numbers of tasks on time and
+`flowtime_assignment` flow times, all with proofs in integers. `cpsat` and `milp` state the whole
+problem, `lns` reoptimises a few machines at a time, and `solutions` converts their answers.
+`search` combines them; the registered methods are in `methods` and `bound_methods`.
 """

@@ -53,13 +53,13 @@ def bound_lp(
     Notes
     -----
     Guarantee: proven in whole numbers or fractions from the solver's multipliers, see
-    `dlopt.models.bag.makespan_bound`, `counts` and `assignment`. The makespan of an ETC matrix is
-    bounded by the relaxation of R||Cmax, and by the longest task on its fastest machine, both
-    rounded up to the common unit of times, if there is one; numbers of tasks by windows of
-    machines that are not overfull; the flowtime by the assignment of tasks to places, as if all
-    inputs arrived with the first. Complexity: a linear program of n + m rows, its pairs of a task
-    and a machine generated as they are needed. Source: Lenstra, Shmoys and Tardos 1990;
-    Horn 1973.
+    `dlopt.models.bag.makespan_bound`, `on_time_bound` and `flowtime_assignment`. The makespan of an
+    ETC matrix is bounded by the relaxation of R||Cmax, and by the longest task on its fastest
+    machine, both rounded up to the common unit of times, if there is one; numbers of tasks by
+    windows of machines that are not overfull; the flowtime by the assignment of tasks to places, as
+    if all inputs arrived with the first. Complexity: a linear program of n + m rows, its pairs of a
+    task and a machine generated as they are needed. Source: Lenstra, Shmoys and Tardos 1990; Horn
+    1973.
 
     Examples
     --------

@@ -1,8 +1,10 @@
-"""Task graphs on machines that differ, exactly.
+"""Exact methods for task graphs on machines that differ.
 
-`case` is an instance as the models see it, in integers; `heads` and `energy` are what is proven by
-ways through the graphs and by work in intervals, and `bounds` puts them together. `program` is
-what both CP-SAT programs share: `pooled`, for machines that are alike where nothing is sent, and
-`placed`, for all else. `timing` makes plans of their answers, `search` improves a plan and a bound
-until they meet. `compact` is an integer program for tiny cases. `methods` is what a caller names.
+`scaled_instance` is the instance in integers. `heads_and_tails`, `energetic_heads`,
+`energetic_bounds` and `time_indexed_bound` prove lower bounds, and `lower_bounds` combines them.
+`cpsat` is what both constraint programs share: `cpsat_cumulative`, for identical machines without
+communication, and `cpsat_alternatives`, for all other instances. `milp` is an integer program for
+tiny instances. `schedules` converts their answers, and `forward_backward` improves a schedule by
+list scheduling. `search` improves schedule and bound until they meet; the registered methods are in
+`methods` and `bound_methods`.
 """

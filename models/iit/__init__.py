@@ -1,6 +1,8 @@
-"""One divisible load, exactly: by LP in ready order, by MILP in free order, and fluid.
+"""Exact methods for one divisible load.
 
-`sequence` is the linear program of a fixed order of chunks, `prefix` the MILP that chooses how
-many nodes in ready order, `order` the MILP that chooses nodes, order and installments, `fluid`
-the bound over all plans, `methods` what a caller names.
+`scaled_instance` is the instance in the units of the models, `initial_solution` the first
+incumbent. `fixed_sequence_lp` is the linear program of a fixed sequence of chunks, `prefix_milp`
+chooses how many identical nodes to use in the order of their ready times, and `sequencing_milp`
+chooses nodes, sequence and installments. `fluid_relaxation` bounds schedules of every kind.
+`search` combines them, and `methods` holds the registered methods.
 """

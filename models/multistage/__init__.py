@@ -1,13 +1,15 @@
-"""Divisible loads around advance reservations, exactly.
+"""Exact methods for divisible loads around advance reservations.
 
-`case` is an instance as the models see it, with the reservations of `bookings`. For what can be
-accepted of tasks and reservations: `fluid` and `bounds` bound every plan by rational proofs, and
-`certified` holds such a proof against the instance; `order`, over the chunks of `slots` and with
-the redundant rows of `budgets`, is the MILP over orders; `sequence` turns an order into loads and a
-plan, or shows that it cannot; `feasibility` and `lateness`, of all that must be accepted, and
-`search` play them against each other; `methods` is what a caller names.
+For streams: `scaled_instance` is the instance in the units of the models, with its `reservations`.
+`fluid_relaxation` and `upper_bounds` bound the objective value of every schedule, with rational
+proofs that `certificate_check` verifies. `sequencing_milp` chooses a sequence among the candidate
+chunks of `chunk_windows`, with the redundant rows of `capacity_cuts`, and `fixed_sequence_lp` turns
+a sequence into loads and a schedule, or shows that it is infeasible. `feasibility` decides whether
+everything can be accepted, with the program of `min_max_lateness`. `search` combines them, and
+`methods` holds the registered methods.
 
-For how much a single task can have done by a deadline: `timetable` says what is free when, `stage`
-is the MILP of a stage and `stage_order` the linear program of an order in it, `flow` that of loads
-that flow, and `capacity` is what a caller names. `structured` makes a method of it.
+For the most load of a single task by its deadline: `stages` derives the windows of nodes,
+`stage_milp` is the program of one stage, `stage_sequence_lp` that of a fixed sequence in it, and
+`single_task_fluid` the relaxation. `single_task_capacity` combines them, and `single_task_method`
+registers the result as a method.
 """

@@ -16,7 +16,8 @@ subject to  sum_a x_a = load_i z_i,  x_a <= room_a p_a,  p_a <= z_i
             sum of what has its window in [s, e] <= e - s                redundant
 
 As in `dlopt.models.admission.sequencing_milp`, ends are set back by `SPARE`: what the solver proves
-impossible is impossible without it, and by a margin; what it finds, `sequence` has to confirm.
+impossible is impossible without it, and by a margin; what it finds, `fixed_sequence_lp` has to
+confirm.
 """
 
 from __future__ import annotations

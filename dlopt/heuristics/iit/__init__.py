@@ -1,6 +1,6 @@
-"""One divisible load: the partitioning rules, EDF-IIT-1, EDF-IIT-2, and nodes that differ.
+"""Heuristics for one divisible load.
 
-`partition` has the rules for nodes that are all ready at once, `closed_form` the optimum for
-different ready times, `estimates` the heterogeneous view, `equal_finish` nodes that differ,
-`methods` all of them as registered methods, `literal` what the papers print wrongly.
+`partitioning_rules` has OPR and EPR, for nodes that are all ready at once; `edf_iit_1` and
+`edf_iit_2` are for different ready times, the latter with the optimal closed form; `equal_finish`
+is for nodes that differ. `methods` registers them, and `literal` has what the papers print wrongly.
 """

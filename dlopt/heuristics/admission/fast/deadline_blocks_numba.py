@@ -1,4 +1,4 @@
-"""The tree of `tree` as sorted blocks in arrays, compiled: for floats, with the extra ``fast``.
+"""The tree of `deadline_tree` as sorted blocks in arrays, compiled for floats (extra ``fast``).
 
 Blocks of up to `SIZE` tasks, in the order of their deadlines; of each the sum of works and the
 least room. A question looks at every block, which takes a microsecond for a thousand of them.
