@@ -7,12 +7,38 @@ No model and no heuristic uses these lines, and no checker asks an instance for 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Protocol
 
-from dlopt.arithmetic import exact
-from dlopt.problems.admission.data import Instance, State
+from dlopt.arithmetic import Number, exact
+from dlopt.problems.admission.data import Commitment, Instance
+from dlopt.problems.cluster import Cluster
 
 
-def node_free_times(state: State) -> list[Fraction]:
+class Start(Protocol):
+    """A cluster as it stands, as instances of this family have it."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster."""
+
+    @property
+    def now(self) -> Number:
+        """The instant."""
+
+    @property
+    def ready_times(self) -> tuple[Number, ...]:
+        """When nodes are ready; nothing if they all are."""
+
+    @property
+    def channel_ready(self) -> Number:
+        """When the channel is."""
+
+    @property
+    def committed(self) -> tuple[Commitment, ...]:
+        """What was sent."""
+
+
+def node_free_times(state: Start) -> list[Fraction]:
     """Return when each node can be sent to: it is not before, whatever a plan says.
 
     Examples
@@ -35,7 +61,7 @@ def node_free_times(state: State) -> list[Fraction]:
     return free
 
 
-def channel_free_time(state: State) -> Fraction:
+def channel_free_time(state: Start) -> Fraction:
     """Return when the channel can be used: what is committed has been sent by then."""
     cluster = state.cluster
     free = max(exact(state.now), exact(state.channel_ready))
