@@ -71,9 +71,7 @@ def channel_free_of(instance: State, number: Callable[[Number], Any] = _itself) 
     return max((number(instance.now), number(instance.channel_ready), *sent))
 
 
-def remaining_of(
-    instance: Stream, number: Callable[[Number], Any] = _itself
-) -> dict[str, Any]:
+def remaining_of(instance: Stream, number: Callable[[Number], Any] = _itself) -> dict[str, Any]:
     """Return what is still to be planned, computed in the numbers that `number` makes."""
     done: dict[str, Any] = defaultdict(int)
     for chunk in instance.committed:

@@ -19,7 +19,6 @@ from dlopt.problems.admission.checker_times import channel_free_time, node_free_
 from dlopt.problems.admission.data import Chunk, Instance
 from dlopt.problems.admission.trace import Executed
 
-
 Sent = TypeVar("Sent", Chunk, Executed)
 
 
