@@ -30,7 +30,8 @@ from dlopt.backends.pulp import DEFAULT, Term, linear, optimise
 from dlopt.models.admission.fixed_sequence_lp import completed, takes_port
 from dlopt.models.multistage.rounded_plans import keeps_clear
 from dlopt.models.multistage.scaled_instance import Case
-from dlopt.problems.multistage.data import Chunk, Decision, Grant, Solution
+from dlopt.problems.admission.data import Chunk, Decision
+from dlopt.problems.multistage.data import Grant, Solution
 from dlopt.result import Limits
 
 Grants = Mapping[int, tuple[int, ...]]

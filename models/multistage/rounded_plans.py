@@ -8,7 +8,7 @@ from fractions import Fraction
 from dlopt.arithmetic import ROUNDING, SOLVER, exact
 from dlopt.models.multistage.reservations import shortest
 from dlopt.models.multistage.scaled_instance import Case
-from dlopt.problems.multistage.data import Chunk
+from dlopt.problems.admission.data import Chunk
 
 Window = tuple[Fraction, Fraction]
 

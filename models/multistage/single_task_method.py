@@ -10,8 +10,9 @@ from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.models.multistage.feasibility import placed
 from dlopt.models.multistage.scaled_instance import Case
 from dlopt.models.multistage.single_task_capacity import structured_capacity
+from dlopt.problems.admission.data import Chunk, Decision
 from dlopt.problems.multistage.claims import claimed_value
-from dlopt.problems.multistage.data import Chunk, Decision, Grant, Instance, Solution
+from dlopt.problems.multistage.data import Grant, Instance, Solution
 from dlopt.problems.validated_record import as_exact, floating
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 

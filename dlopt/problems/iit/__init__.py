@@ -5,6 +5,7 @@ or stand idle until the last node of its group is free. A plan is a list of chun
 over the one channel of the head node and then computed by its node.
 """
 
+from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit.checker import KINDS, violations
 from dlopt.problems.iit.data import Chunk, Instance, Solution, faults
 from dlopt.problems.iit.goals import OBJECTIVES, default_objective, origin
@@ -14,6 +15,7 @@ __all__ = [
     "KINDS",
     "OBJECTIVES",
     "Chunk",
+    "Cluster",
     "Instance",
     "Solution",
     "default_objective",

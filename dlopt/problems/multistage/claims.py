@@ -44,7 +44,8 @@ def _utilization(instance: Instance, solution: Solution) -> Fraction:
     dues = [exact(task.arrival) + exact(task.deadline) for task in instance.tasks]
     windows = {one.id: (exact(one.start), exact(one.end)) for one in instance.reservations}
     end = max((*dues, *(stop for _, stop in windows.values())))
-    asked = [exact(one.arrival) for one in (*instance.tasks, *instance.reservations)]
+    asked = [exact(task.arrival) for task in instance.tasks]
+    asked += [exact(one.arrival) for one in instance.reservations]
     begin = max(min(asked), exact(instance.now))
     spans = [(windows[g.reservation], len(g.nodes)) for g in solution.grants if g.accepted]
     for chunk in solution.chunks:
