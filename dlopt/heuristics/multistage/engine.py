@@ -15,16 +15,9 @@ from dlopt.heuristics.multistage.algorithm_names import core_of, misfit, parse
 from dlopt.heuristics.multistage.busy_intervals import Wish
 from dlopt.heuristics.multistage.conflict_messages import conflict, conflict_of_promises
 from dlopt.heuristics.multistage.queue import Denied
+from dlopt.problems.admission.data import Chunk, Decision, Task
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.multistage.data import (
-    Chunk,
-    Decision,
-    Grant,
-    Instance,
-    Reservation,
-    Solution,
-    Task,
-)
+from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
 from dlopt.problems.validated_record import NonNegative, Record
 
 
