@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
+from dlopt.models.multistage.fixed_sequence_lp import Part, loaded_plan
 from dlopt.models.multistage.initial_solution import replayed_hint
 from dlopt.models.multistage.rounded_plans import keeps_clear
 from dlopt.models.multistage.scaled_instance import Case
@@ -154,3 +155,15 @@ def test_chunks_follow_one_another_in_exact_numbers(step, good):
         for k in range(6)
     ]
     assert keeps_clear(Case.of(LATE), chunks, {0: (0,)}) is good
+
+
+@pytest.mark.parametrize(("load", "good"), [(2.4, True), (2.95, False)])
+def test_the_windows_of_a_model_in_floats_are_wider_than_those_of_plans(load, good):
+    """There are 4 between two reservations: 6 in the model, and 5 for a plan."""
+    held = tuple((DATE, DATE + k, DATE + k, DATE + end, (0,)) for k, end in ((0, 10), (14, 30)))
+    case = Case.of(around(1, 1.0, 1.0, (DATE, load, 60.0), held=held))
+    grants, loads = {0: (0,), 1: (0,)}, [case.jobs[0].load]
+    plan = loaded_plan(case, [Part(0, 0, 1)], loads, [0], grants)
+    assert (plan is not None) is good
+    if good:
+        assert violations(case.instance, plan, 1e-6) == ()
