@@ -14,7 +14,7 @@ Window = tuple[Fraction, Fraction]
 
 
 def keeps_clear(case: Case, chunks: Sequence[Chunk], held: Mapping[int, tuple[int, ...]]) -> bool:
-    """Tell whether chunks, as rounded, end before deadlines and reservations by what may be off.
+    """Tell whether chunks, as rounded, keep arrivals, deadlines and reservations but for rounding.
 
     Each is done as early as can be, but after every reservation that it is stated to follow: in
     whose second half, or later, it starts. Windows in models of floats are wider than that, so that
@@ -30,28 +30,30 @@ def keeps_clear(case: Case, chunks: Sequence[Chunk], held: Mapping[int, tuple[in
     """
     instance, stream = case.instance, case.stream
     cluster, wanted = instance.cluster, instance.reservations
-    jobs = {instance.tasks[job.index].id: job for job in case.jobs}
+    tasks = {task.id: task for task in instance.tasks}
     io = [(exact(wanted[r].start), exact(wanted[r].channel_end)) for r in held]
     io = [window for window in io if window[0] < window[1]]
     setups, spare = (exact(cluster.theta_cm), exact(cluster.theta_cp)), exact(SOLVER)
     together = spare * shortest(instance)
     free = [stream.instant_back(instant) for instant in stream.free]
-    port: Fraction | None = None
+    ready = port = exact(instance.channel_free)
     for chunk in chunks:
         node, load, stated = chunk.node, exact(chunk.load), exact(chunk.transmission_start)
         sending = setups[0] + load * exact(cluster.tau_of(node))
         own = [(exact(wanted[r].start), exact(wanted[r].end)) for r in held if node in held[r]]
         windows = [*own, *(io if sending else ())]
         after = [end for begin, end in windows if 2 * stated >= begin + end]
-        start = max([stream.instant_back(jobs[chunk.task].release), free[node], *after])
-        if sending and port is not None:
-            start = max(start, port)
+        task = tasks[chunk.task]
+        arrival, span = exact(task.arrival), exact(task.deadline)
+        start = max([arrival, free[node], port if sending else ready, *after])
         sent = start + sending
         free[node] = done = sent + setups[1] + load * exact(cluster.chi_of(node))
         port = sent if sending else port
-        task = instance.tasks[jobs[chunk.task].index]
-        span = exact(task.deadline)
-        limits = [(done - exact(task.arrival) - span, spare * span, done)]
+        limits = [
+            (arrival - stated, spare * span, stated),
+            (ready - stated, together, stated),
+            (done - arrival - span, spare * span, done),
+        ]
         ends = [(done, exact(chunk.computation_end), own)]
         ends += [(sent, exact(chunk.transmission_end), io)] if sending else []
         for instant, stop, held_then in ends:
