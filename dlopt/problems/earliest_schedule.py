@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact, is_exact
-from dlopt.problems.iit import Chunk, Instance, Solution
+from dlopt.problems.iit.data import Chunk, Instance, Solution
 
 
 def number_field(instance: Instance) -> Any:

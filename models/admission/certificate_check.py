@@ -15,7 +15,7 @@ from fractions import Fraction
 from dlopt.formats.vipr import Certificate, Constraint
 from dlopt.models.admission.fluid_relaxation import Flow, FluidModel
 from dlopt.models.admission.scaled_instance import Case
-from dlopt.problems.admission import Instance, Solution
+from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import Result, Status
 
 _WORTHS = ("accepted", "accepted-load", "reject-ratio")

@@ -16,7 +16,7 @@ from dlopt.models.admission.fixed_sequence_lp import Part, SequenceModel, by_dea
 from dlopt.models.admission.scaled_instance import Case
 from dlopt.models.admission.sequencing_milp import SPARE, OrderModel
 from dlopt.models.admission.upper_bounds import upper_bound
-from dlopt.problems.admission import Solution
+from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits, Proof, Status
 
 SMALL, SMALL_ON_TWO = 12, 20

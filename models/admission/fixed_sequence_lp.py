@@ -28,7 +28,7 @@ import pulp
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import DEFAULT, Term, linear, optimise
 from dlopt.models.admission.scaled_instance import Case, Job
-from dlopt.problems.admission import Chunk, Decision, Solution
+from dlopt.problems.admission.data import Chunk, Decision, Solution
 from dlopt.result import Limits
 
 
@@ -176,9 +176,22 @@ def plan_of(
     loaded: Loaded | None = Loaded(Fraction(0), ())
     if parts:
         loaded = SequenceModel(case, parts).minimise_lateness().solve(limits, seed)
-    if loaded is None:
-        return None
-    chunks = _replayed(case, parts, loaded.loads)
+    return None if loaded is None else loaded_plan(case, parts, loaded.loads, accepted)
+
+
+def loaded_plan(
+    case: Case,
+    parts: Sequence[Part],
+    loads: Sequence[Fraction],
+    accepted: Collection[int],
+    stated: Sequence[Fraction] = (),
+) -> Solution | None:
+    """Return the plan that sends chunks of given loads in a given order, each as early as it can.
+
+    None if it misses a deadline. The loads are in the units of the case, and those of each accepted
+    job in sum. Where starts are `stated`, in the units of the instance, no chunk is sent before.
+    """
+    chunks = _replayed(case, parts, loads, stated or [case.origin] * len(parts))
     tasks = case.instance.tasks
     due = {tasks[job.index].id: case.latest(job) for job in case.jobs}
     if any(chunk.computation_end > due[chunk.task] for chunk in chunks):
@@ -212,18 +225,20 @@ def takes_port(case: Case, node: int) -> bool:
     return case.theta_cm > 0 or case.tau[node] > 0
 
 
-def _replayed(case: Case, parts: Sequence[Part], loads: Sequence[Fraction]) -> list[Chunk]:
+def _replayed(
+    case: Case, parts: Sequence[Part], loads: Sequence[Fraction], stated: Sequence[Fraction]
+) -> list[Chunk]:
     """Return the chunks with loads, each as early as the order allows, in the instance's units."""
     cluster = case.instance.cluster
     port = case.instant_back(Fraction(0))
     free = [case.instant_back(instant) for instant in case.free]
     setups = exact(cluster.theta_cm), exact(cluster.theta_cp)
     chunks = []
-    for (i, node), share in zip(parts, loads, strict=True):
+    for (i, node), share, earliest in zip(parts, loads, stated, strict=True):
         if not share:
             continue
         job, load = case.jobs[i], share * case.load_unit
-        start = max(case.instant_back(job.release), free[node])
+        start = max(case.instant_back(job.release), free[node], earliest)
         ported = takes_port(case, node)
         if ported:
             start = max(start, port)

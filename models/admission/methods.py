@@ -11,7 +11,7 @@ from dlopt.models.admission.feasibility import Feasibility
 from dlopt.models.admission.scaled_instance import Case
 from dlopt.models.admission.search import Search
 from dlopt.models.admission.upper_bounds import upper_bound
-from dlopt.problems.admission import Instance, Solution
+from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
 Answer = Result[Solution]

@@ -25,8 +25,8 @@ from fractions import Fraction
 from typing import Any
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
-from dlopt.problems.admission import Instance
-from dlopt.problems.admission.data import channel_free_of, remaining_of
+from dlopt.problems.admission.data import Instance
+from dlopt.problems.admission.state_times import channel_free_of, remaining_of
 
 _SIZE = 10
 """Binary logarithm of the horizon and of the largest load that are aimed at."""

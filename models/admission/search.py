@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
 
-from dlopt.arithmetic import FLOATING, SOLVER, exact
+from dlopt.arithmetic import SOLVER, exact
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
 from dlopt.models.admission.cpsat import GridModel, quanta
 from dlopt.models.admission.feasibility import EFFORT, MOST_CHUNKS, Feasibility, is_small
 from dlopt.models.admission.fixed_sequence_lp import Part, by_deadline, plan_of
+from dlopt.models.admission.initial_solution import replayed_hint
 from dlopt.models.admission.scaled_instance import Case
 from dlopt.models.admission.sequencing_milp import OrderModel
 from dlopt.models.admission.upper_bounds import upper_bound
-from dlopt.problems.admission import Decision, Solution, violations
+from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits, Proof, Status
 
 _CARE = Fraction(1, 10**6)
@@ -105,13 +105,10 @@ class Search:
         return self._within(self.limits.gap)
 
     def start(self, hint: Solution | None) -> None:
-        """Take the hint, if it is a valid plan with few enough chunks; or else reject all tasks."""
-        if hint is not None and self._in_class(hint):
-            accepted = {decision.task for decision in hint.decisions if decision.accepted}
-            tasks, jobs = self.case.instance.tasks, enumerate(self.case.jobs)
-            self.worth = self.case.worth(i for i, job in jobs if tasks[job.index].id in accepted)
-            # Those of which nothing remains are accepted by every plan here, and maybe not there.
-            self.plan = _accepting(hint, {tasks[index].id for index in self.case.settled})
+        """Take the plan of the hint, if it comes to one with few chunks; or else reject all."""
+        known = None if hint is None else replayed_hint(self.case, hint, self.installments)
+        if known is not None:
+            self.plan, self.worth = known[0], self.case.worth(known[1])
         elif not any(job.must for job in self.case.jobs):
             self._offer([], set())
 
@@ -210,24 +207,3 @@ class Search:
         plan = plan_of(self.case, parts, accepted, limits, self.seed)
         if plan is not None:
             self.plan, self.worth = plan, worth
-
-    def _in_class(self, hint: Solution) -> bool:
-        """Tell whether a hint is a valid plan of the class that is searched."""
-        chunks = Counter((chunk.task, chunk.node) for chunk in hint.chunks)
-        if max(chunks.values(), default=0) > self.installments:
-            return False
-        if not all(decision.promised for decision in hint.decisions if decision.accepted):
-            return False
-        instance = self.case.instance
-        return not violations(instance, hint, 0 if instance.exact else FLOATING)
-
-
-def _accepting(plan: Solution, tasks: set[str]) -> Solution:
-    """Return a plan that accepts some tasks, too."""
-    return replace(
-        plan,
-        decisions=tuple(
-            Decision(decision.task, True, decision.at) if decision.task in tasks else decision
-            for decision in plan.decisions
-        ),
-    )

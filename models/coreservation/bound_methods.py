@@ -12,7 +12,7 @@ from dlopt.models.coreservation import aggregated_relaxation, machine_minimisati
 from dlopt.models.coreservation.objective import trivial
 from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.models.coreservation.solutions import bound_of
-from dlopt.problems.coreservation import Instance, Solution
+from dlopt.problems.coreservation.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
 
 Answer = Result[Solution]

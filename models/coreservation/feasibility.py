@@ -11,7 +11,7 @@ from dlopt.models.coreservation.objective import Held
 from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.models.coreservation.search import by_spans
 from dlopt.models.coreservation.solutions import held_of, valid_plan
-from dlopt.problems.coreservation import Instance, Solution
+from dlopt.problems.coreservation.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Proof, Result, Status
 
 Answer = Result[Solution]

@@ -11,7 +11,7 @@ from dlopt.models.coreservation.objective import trivial
 from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.models.coreservation.search import by_spans
 from dlopt.models.coreservation.solutions import bound_of, held_of, plan_of, valid_plan, worth_of
-from dlopt.problems.coreservation import Instance, Solution
+from dlopt.problems.coreservation.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status, Value
 
 Answer = Result[Solution]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dlopt.arithmetic import FLOATING, exact, least, simplest
+from dlopt.arithmetic import exact, least, simplest
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.construction import greedy
 from dlopt.models.coreservation.objective import Held, key_of
@@ -16,19 +16,14 @@ from dlopt.models.coreservation.solutions import (
     ceiled,
     cpu_is_exact,
     fits,
+    held_of,
+    plan_of,
     solution_of,
     worth_of,
 )
-from dlopt.problems.coreservation import (
-    OBJECTIVES,
-    Holding,
-    Instance,
-    Request,
-    Share,
-    Solution,
-    batches,
-    violations,
-)
+from dlopt.problems.coreservation.batches import batches
+from dlopt.problems.coreservation.data import Holding, Instance, Request, Share, Solution
+from dlopt.problems.coreservation.goals import OBJECTIVES
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]
@@ -88,7 +83,7 @@ def exact_per_batch(
     proven, possible, exactly = 0, set[int](), cpu_is_exact(instance)
     decided = batches(instance)
     budget, waiting = Budget(limits), len(instance.requests)
-    given = _shares_of(instance, hint)
+    given = {(share.request, share.part): share for share in hint.shares} if hint else {}
     for _, members in decided:
         wanted = tuple(instance.requests[k] for k in members)
         batch = replace(instance, requests=wanted, holdings=_near(table, wanted))
@@ -104,8 +99,9 @@ def exact_per_batch(
             table.append(_holding(exactly, instance.requests[k], machine, cpu))
     plan = solution_of(instance, shares, possible)
     reason = f"{proven} of {len(decided)} batches are proven optimal by themselves"
-    if hint is not None and given and proven < len(decided) and _worse(instance, plan, hint, goal):
-        plan, reason = hint, f"{reason}; the plan that was given is worth more"
+    whole = _whole(instance, hint, goal) if given and proven < len(decided) else None
+    if whole is not None and _worse(instance, plan, whole, goal):
+        plan, reason = whole, f"{reason}; the plan that was given is worth more"
     return Result(
         Status.FEASIBLE,
         solution=plan,
@@ -134,12 +130,11 @@ def _batch(
     return found, owners
 
 
-def _shares_of(instance: Instance, hint: Solution | None) -> dict[tuple[str, int], Share]:
-    """Return the shares of a plan, by request and part; none if it breaks the rules."""
-    slack = 0.0 if instance.exact else FLOATING
-    if hint is None or violations(instance, hint, slack):
-        return {}
-    return {(share.request, share.part): share for share in hint.shares}
+def _whole(instance: Instance, hint: Solution | None, goal: str) -> Solution | None:
+    """Return what a hint holds as a plan; None if there is no room for all of it."""
+    case = Case.of(instance, goal, widened=False)
+    held = held_of(case, hint)
+    return plan_of(case, held) if held else None
 
 
 def _part_of(case: Case, given: Mapping[tuple[str, int], Share]) -> dict[int, tuple[int, int]]:

@@ -32,8 +32,9 @@ from math import gcd, lcm
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
 from dlopt.models.coreservation.requests import Job, Piece, Row, Wish
-from dlopt.problems.coreservation import OBJECTIVES, Instance, Part
 from dlopt.problems.coreservation.benefit_functions import benefit_at
+from dlopt.problems.coreservation.data import Instance, Part
+from dlopt.problems.coreservation.goals import OBJECTIVES
 
 LARGEST = 1 << 40
 """Whole numbers of CPU beyond this are too large for solvers to add up."""

@@ -9,15 +9,9 @@ from fractions import Fraction
 from dlopt.arithmetic import FLOATING, ROUNDING, SOLVER, Number, exact, is_exact, simplest
 from dlopt.models.coreservation.objective import Held, signed
 from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.problems.coreservation import (
-    Decision,
-    Instance,
-    Share,
-    Solution,
-    batch_times,
-    objective,
-    violations,
-)
+from dlopt.problems.coreservation.batches import batch_times
+from dlopt.problems.coreservation.claims import claimed_value
+from dlopt.problems.coreservation.data import Decision, Instance, Share, Solution
 from dlopt.result import Value
 
 _WHY = "no plan that was found is better with it"
@@ -123,7 +117,7 @@ def valid_plan(case: Case, held: Held) -> Solution | None:
     lower = {i: (j, max(steps[i][-1], units - case.spare)) for i, (j, units) in held.items()}
     for units in (held, lower):
         plan = plan_of(case, units)
-        if not violations(case.instance, plan, FLOATING):
+        if not overloads(case.instance, plan):
             return plan
     if "benefit" in case.levels:
         return None
@@ -137,11 +131,46 @@ def valid_plan(case: Case, held: Held) -> Solution | None:
     )
 
 
+def overloads(instance: Instance, plan: Solution) -> bool:
+    """Tell whether a plan in floats takes more of a machine than is free, by more than may be.
+
+    That is FLOATING times the least CPU that any part asks for, and 64 units in the last place of
+    the most. Where holdings exceed a capacity, nothing is free. Complexity: O(n log n).
+    """
+    asked = [exact(part.cpu) for request in instance.requests for part in request.parts]
+    allowed = exact(FLOATING) * min(asked) + ROUNDING * max(asked)
+    windows = {one.id: (exact(one.start), exact(one.end)) for one in instance.requests}
+    turns: list[dict[Fraction, list[Fraction]]] = [{} for _ in instance.machines]
+
+    def turn(machine: int, instant: Fraction, kind: int, by: Fraction) -> None:
+        turns[machine].setdefault(instant, [Fraction(0)] * 3)[kind] += by
+
+    for j, machine in enumerate(instance.machines):
+        before = Fraction(0)
+        for at, value in machine.steps:
+            turn(j, exact(at), 0, exact(value) - before)
+            before = exact(value)
+    for one in instance.holdings:
+        turn(one.machine, exact(one.start), 1, exact(one.cpu))
+        turn(one.machine, exact(one.end), 1, -exact(one.cpu))
+    for share in plan.shares:
+        start, end = windows[share.request]
+        turn(share.machine, start, 2, exact(share.cpu))
+        turn(share.machine, end, 2, -exact(share.cpu))
+    for own in turns:
+        capacity = held = taken = Fraction(0)
+        for _, (more, holding, sharing) in sorted(own.items()):
+            capacity, held, taken = capacity + more, held + holding, taken + sharing
+            if taken - max(capacity - held, Fraction(0)) > allowed:
+                return True
+    return False
+
+
 def held_of(case: Case, plan: Solution | None) -> dict[int, tuple[int, int]]:
-    """Return what a plan holds, in whole units; nothing if it breaks the rules or is none."""
+    """Return what a plan holds, in whole units; nothing if there is no room for it or no plan."""
     instance = case.instance
     slack = exact(0 if instance.exact else SOLVER)
-    if plan is None or violations(instance, plan, float(slack)):
+    if plan is None:
         return {}
     places = {
         (instance.requests[case.wishes[job.wish].request].id, job.part): i
@@ -149,7 +178,9 @@ def held_of(case: Case, plan: Solution | None) -> dict[int, tuple[int, int]]:
     }
     held = {}
     for share in plan.shares:
-        i = places[share.request, share.part]
+        i = places.get((share.request, share.part))
+        if i is None or i in held:
+            return {}
         most = instance.requests[case.wishes[case.jobs[i].wish].request].parts[share.part].cpu
         units = int(min(exact(share.cpu) / case.unit + slack, exact(most) / case.unit))
         held[i] = share.machine, max(units, case.jobs[i].least)
@@ -173,7 +204,7 @@ def fits(case: Case, held: Held) -> bool:
 
 def worth_of(instance: Instance, plan: Solution, goal: str) -> Value:
     """Return what a plan is worth, in the kind of the instance's numbers."""
-    value = objective(instance, plan, goal)
+    value = claimed_value(instance, plan, goal)
     if isinstance(value, tuple):
         return tuple(number_of(instance, exact(level)) for level in value)
     return number_of(instance, exact(value))

@@ -23,7 +23,7 @@ import pulp
 from dlopt.arithmetic import SOLVER, exact
 from dlopt.backends.pulp import Outcome, Term, in_floats, linear, optimise
 from dlopt.problems.earliest_schedule import earliest_plan, number_field
-from dlopt.problems.iit import Instance, Solution
+from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import Limits, Status
 
 _ATTAINED = 1 + exact(SOLVER)

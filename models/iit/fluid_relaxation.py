@@ -23,7 +23,7 @@ import pulp
 from dlopt.arithmetic import FLOATING
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
 from dlopt.problems.earliest_schedule import number_field
-from dlopt.problems.iit import Instance
+from dlopt.problems.iit.data import Instance
 from dlopt.result import Limits, Status
 
 MOST_GROUPS = 24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dlopt.arithmetic import exact
 from dlopt.problems.earliest_schedule import by_ready_time, earliest_plan, number_field
-from dlopt.problems.iit import Instance, Solution
+from dlopt.problems.iit.data import Instance, Solution
 
 _HALVINGS = 40
 """After these, the end is as close as the models' tolerance can tell."""

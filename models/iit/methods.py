@@ -11,7 +11,7 @@ from dlopt.models.iit.scaled_instance import Scaled
 from dlopt.models.iit.search import Search
 from dlopt.models.iit.sequencing_milp import MOST_BINARIES
 from dlopt.problems.earliest_schedule import last_result
-from dlopt.problems.iit import Instance, Solution
+from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]

@@ -38,7 +38,7 @@ from dlopt.backends.pulp import Outcome, linear, optimise
 from dlopt.backends.time_budget import Budget
 from dlopt.models.iit.fixed_sequence_lp import SequenceModel, Timed
 from dlopt.problems.earliest_schedule import by_ready_time, number_field
-from dlopt.problems.iit import Instance
+from dlopt.problems.iit.data import Instance
 from dlopt.result import Limits, Status
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from dlopt.arithmetic import Number, exact, least, simplest
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_plan, span
-from dlopt.problems.iit import Instance, Solution
+from dlopt.problems.iit.data import Instance, Solution
 
 _SIZE = 10
 """Binary logarithm of the horizon and of the load that are aimed at."""

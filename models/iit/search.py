@@ -16,7 +16,7 @@ from dlopt.models.iit.prefix_milp import Prefixes, PrefixModel
 from dlopt.models.iit.scaled_instance import Scaled
 from dlopt.models.iit.sequencing_milp import OrderModel
 from dlopt.problems.earliest_schedule import earliest_plan, last_result
-from dlopt.problems.iit import Solution
+from dlopt.problems.iit.data import Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
 Answer = Result[Solution]

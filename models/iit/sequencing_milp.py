@@ -30,7 +30,7 @@ import pulp
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
 from dlopt.errors import NotApplicableError
 from dlopt.problems.earliest_schedule import number_field
-from dlopt.problems.iit import Instance
+from dlopt.problems.iit.data import Instance
 from dlopt.result import Limits
 
 MOST_BINARIES = 250_000

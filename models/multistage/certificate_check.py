@@ -19,7 +19,7 @@ from dlopt.models.admission.scaled_instance import Job
 from dlopt.models.multistage.fluid_relaxation import FluidModel
 from dlopt.models.multistage.reservations import Booking
 from dlopt.models.multistage.scaled_instance import Case
-from dlopt.problems.multistage import Instance, Solution
+from dlopt.problems.multistage.data import Instance, Solution
 from dlopt.result import Result, Status
 
 _WORTHS = (

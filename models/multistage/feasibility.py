@@ -17,7 +17,7 @@ from dlopt.models.multistage.min_max_lateness import MOST_CHUNKS, Lateness
 from dlopt.models.multistage.scaled_instance import Case
 from dlopt.models.multistage.sequencing_milp import OrderModel
 from dlopt.models.multistage.upper_bounds import upper_bound
-from dlopt.problems.multistage import Solution
+from dlopt.problems.multistage.data import Solution
 from dlopt.result import Limits, Proof, Status
 
 _MARGIN = Fraction(1, 2**6)

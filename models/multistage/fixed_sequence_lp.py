@@ -25,11 +25,13 @@ from typing import NamedTuple
 
 import pulp
 
-from dlopt.arithmetic import SOLVER, Number, exact
+from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import DEFAULT, Term, linear, optimise
 from dlopt.models.admission.fixed_sequence_lp import completed, takes_port
+from dlopt.models.multistage.rounded_plans import keeps_clear
 from dlopt.models.multistage.scaled_instance import Case
-from dlopt.problems.multistage import Chunk, Decision, Grant, Solution, violations
+from dlopt.problems.admission.data import Chunk, Decision
+from dlopt.problems.multistage.data import Grant, Solution
 from dlopt.result import Limits
 
 Grants = Mapping[int, tuple[int, ...]]
@@ -187,7 +189,8 @@ def plan_of(
 ) -> Solution | None:
     """Return a plan that sends chunks in a given order; None if the order misses a deadline.
 
-    In floats also None if the plan, once its instants are rounded, breaks a rule.
+    In floats also None if the plan, once its instants are rounded, reaches too far into a
+    reservation or beyond a deadline.
 
     Parameters
     ----------
@@ -210,28 +213,50 @@ def plan_of(
     >>> [(str(chunk.load), str(chunk.computation_end)) for chunk in plan.chunks]
     [('1', '2'), ('1', '6')]
     """
-    model = SequenceModel(case, parts, grants)
-    loads: tuple[Fraction, ...] | None = ()
+    loads: tuple[Fraction, ...] = ()
     if parts:
-        found = model.minimise_lateness().solve(limits, seed)
-        loads = None if found is None else found.loads
-    chunks = None if loads is None else _replayed(case, parts, model.spans, loads)
+        found = SequenceModel(case, parts, grants).minimise_lateness().solve(limits, seed)
+        if found is None:
+            return None
+        loads = found.loads
+    return loaded_plan(case, parts, loads, accepted, grants)
+
+
+def loaded_plan(
+    case: Case,
+    parts: Sequence[Part],
+    loads: Sequence[Fraction],
+    accepted: Collection[int],
+    grants: Grants,
+    stated: Sequence[Fraction] = (),
+) -> Solution | None:
+    """Return the plan that sends chunks of given loads in a given order, each as early as it can.
+
+    None if one is late, or in floats if what they are rounded to is; see `plan_of`. The loads are
+    in the units of the case, and those of each accepted job in sum. Where starts are `stated`, in
+    the same units, no chunk is sent before.
+    """
+    spans = [span(case, part, grants) for part in parts]
+    if stated:
+        pairs = zip(spans, stated, strict=True)
+        spans = [one._replace(start=max(one.start, start)) for one, start in pairs]
+    chunks = _replayed(case, parts, spans, loads)
     if chunks is None:
+        return None
+    held = {case.bookings[r].index: nodes for r, nodes in grants.items()}
+    # Rounded to dates, a plan within the wider windows of a model in floats may be late.
+    if not case.instance.exact and not keeps_clear(case, chunks, held):
         return None
     chosen = case.stream.settled | {case.jobs[i].index for i in accepted}
     decisions = (
         Decision(task.id, index in chosen, task.arrival)
         for index, task in enumerate(case.instance.tasks)
     )
-    held = {case.bookings[r].index: nodes for r, nodes in grants.items()}
     answers = (
         Grant(one.id, index in held, one.arrival, held.get(index, ()))
         for index, one in enumerate(case.instance.reservations)
     )
-    plan = Solution(tuple(decisions), tuple(answers), tuple(chunks))
-    # Rounded to dates, a plan within the wider windows of a model in floats may break a rule.
-    rounded = not case.instance.exact
-    return None if rounded and violations(case.instance, plan, SOLVER) else plan
+    return Solution(tuple(decisions), tuple(answers), tuple(chunks))
 
 
 def by_deadline(case: Case, jobs: Collection[int], grants: Grants) -> list[Part]:

@@ -11,7 +11,7 @@ from dlopt.models.multistage.feasibility import Feasibility
 from dlopt.models.multistage.scaled_instance import Case
 from dlopt.models.multistage.search import Search
 from dlopt.models.multistage.upper_bounds import upper_bound
-from dlopt.problems.multistage import Instance, Solution
+from dlopt.problems.multistage.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
 
 Answer = Result[Solution]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dlopt.arithmetic import ROUNDING, exact
-from dlopt.problems.multistage import Instance, Reservation
+from dlopt.problems.multistage.data import Instance, Reservation
 
 
 @dataclass(frozen=True, slots=True)

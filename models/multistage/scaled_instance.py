@@ -19,8 +19,8 @@ from dlopt.arithmetic import FLOATING, SOLVER, Number, exact
 from dlopt.models.admission.scaled_instance import Case as Stream
 from dlopt.models.admission.scaled_instance import Job, common_measure
 from dlopt.models.multistage.reservations import Booking, Weights, booking_of, shortest, unsure
-from dlopt.problems.admission.data import channel_free_of, remaining_of
-from dlopt.problems.multistage import Instance
+from dlopt.problems.admission.state_times import channel_free_of, remaining_of
+from dlopt.problems.multistage.data import Instance
 
 _SIZE = 10
 """Binary logarithm of the horizon and of the largest load that are aimed at."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -14,10 +12,11 @@ from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
 from dlopt.models.multistage.feasibility import Feasibility
 from dlopt.models.multistage.fixed_sequence_lp import Grants, Part, plan_of
+from dlopt.models.multistage.initial_solution import replayed_hint
 from dlopt.models.multistage.scaled_instance import Case
 from dlopt.models.multistage.sequencing_milp import OrderModel
 from dlopt.models.multistage.upper_bounds import upper_bound
-from dlopt.problems.multistage import Solution, violations
+from dlopt.problems.multistage.data import Solution
 from dlopt.result import Limits, Proof, Status
 
 _CARE = Fraction(1, 10**6)
@@ -104,18 +103,11 @@ class Search:
         return self._within(self.limits.gap)
 
     def start(self, hint: Solution | None) -> None:
-        """Take the hint, if it is a valid plan with few enough chunks; else reject everything."""
+        """Take the plan of the hint, if it comes to one with few chunks; else reject everything."""
         case = self.case
-        if hint is not None and self._in_class(hint):
-            tasks, wanted = case.instance.tasks, case.instance.reservations
-            yes = {decision.task for decision in hint.decisions if decision.accepted}
-            yes_too = {grant.reservation for grant in hint.grants if grant.accepted}
-            jobs = [i for i, job in enumerate(case.jobs) if tasks[job.index].id in yes]
-            held = [r for r, one in enumerate(case.bookings) if wanted[one.index].id in yes_too]
-            self.worth, free = case.worth(jobs, held), {tasks[k].id for k in case.stream.settled}
-            # What costs nothing is accepted by every plan here, and maybe not there.
-            decisions = (replace(d, accepted=d.accepted or d.task in free) for d in hint.decisions)
-            self.plan = replace(hint, decisions=tuple(decisions))
+        known = None if hint is None else replayed_hint(case, hint, self.installments)
+        if known is not None:
+            self.plan, self.worth = known[0], case.worth(known[1], known[2])
         elif not self.case.has_promises:
             self.plan, self.worth = self._planned((), {}, ()), case.worth((), ())
 
@@ -214,17 +206,3 @@ class Search:
     ) -> Solution | None:
         limits = replace(self.limits, time_s=None, work=None)  # what was found is not thrown away
         return plan_of(self.case, parts, accepted, grants, limits, self.seed)
-
-    def _in_class(self, hint: Solution) -> bool:
-        """Tell whether a hint is a valid plan of the class that is searched."""
-        instance = self.case.instance
-        marks = sorted({exact(one.start) for one in instance.reservations})
-        chunks = Counter(
-            (chunk.task, chunk.node, bisect_right(marks, exact(chunk.transmission_start)))
-            for chunk in hint.chunks
-        )
-        if max(chunks.values(), default=0) > self.installments:
-            return False
-        if not all(decision.promised for decision in hint.decisions if decision.accepted):
-            return False
-        return not violations(instance, hint, 0 if instance.exact else SOLVER)

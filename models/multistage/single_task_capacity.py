@@ -13,7 +13,8 @@ from dlopt.backends.pulp import DEFAULT
 from dlopt.models.multistage.single_task_fluid import FlowModel
 from dlopt.models.multistage.stage_milp import Filled, StageModel
 from dlopt.models.multistage.stages import Timetable
-from dlopt.problems.multistage import Chunk, Grant, Instance
+from dlopt.problems.admission.data import Chunk
+from dlopt.problems.multistage.data import Grant, Instance
 from dlopt.result import NO_LIMITS, Limits, PlanClass
 
 

@@ -10,8 +10,9 @@ from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.models.multistage.feasibility import placed
 from dlopt.models.multistage.scaled_instance import Case
 from dlopt.models.multistage.single_task_capacity import structured_capacity
-from dlopt.problems.multistage import Chunk, Decision, Grant, Instance, Solution
-from dlopt.problems.multistage import objective as worth_of
+from dlopt.problems.admission.data import Chunk, Decision
+from dlopt.problems.multistage.claims import claimed_value
+from dlopt.problems.multistage.data import Grant, Instance, Solution
 from dlopt.problems.validated_record import as_exact, floating
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
@@ -88,7 +89,7 @@ def structured_plan(
         if rational.solution is None:
             return rational
         plan = floating(rational.solution)
-        value = worth_of(instance, plan, objective)
+        value = claimed_value(instance, plan, objective)
         bound = None if rational.bound is None else value
         return replace(rational, solution=plan, value=value, bound=bound)
     name = "structured"
@@ -96,7 +97,7 @@ def structured_plan(
     def answer(
         status: Status, reason: str | None, plan: Solution | None = None
     ) -> Result[Solution]:
-        value = None if plan is None else worth_of(instance, plan, objective)
+        value = None if plan is None else claimed_value(instance, plan, objective)
         return Result(
             status,
             solution=plan,

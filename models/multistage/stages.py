@@ -20,7 +20,8 @@ from dlopt.errors import NotApplicableError
 from dlopt.models.admission.fixed_sequence_lp import takes_port
 from dlopt.models.admission.scaled_instance import Job
 from dlopt.models.multistage.scaled_instance import Case
-from dlopt.problems.multistage import Grant, Instance, Reservation, Task
+from dlopt.problems.admission.data import Task
+from dlopt.problems.multistage.data import Grant, Instance, Reservation
 
 
 class Window(NamedTuple):

@@ -210,6 +210,7 @@ def test_every_kind_is_shown() -> None:
         "machine-overlap",
         "not-first-in-first-out",
         "failure-ignored",
+        "earlier-than-possible",
         *ENDS,
     }
     assert shown | elsewhere == set(EXECUTED_KINDS)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dlopt.heuristics.admission.dispatching_rules import Placer, Planned
-from dlopt.problems.admission import Chunk
+from dlopt.problems.admission.data import Chunk
 
 
 def chunks(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dlopt.arithmetic import Number, exact
-from dlopt.problems.admission import Instance, Solution
+from dlopt.problems.admission.data import Instance, Solution
 
 
 def origin_of(instance: Instance) -> int:

@@ -14,7 +14,7 @@ from dlopt.heuristics.admission.planner_factory import Policy, core_of, parse
 from dlopt.heuristics.admission.queue import Queue
 from dlopt.heuristics.guarded import Guarded
 from dlopt.heuristics.resubmitted import resubmission_faults
-from dlopt.problems.admission import Decision, Instance, Solution, Task
+from dlopt.problems.admission.data import Decision, Instance, Solution, Task
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import NonNegative, Record
 

@@ -14,8 +14,9 @@ from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.dates import dated, from_origin, origin_of
 from dlopt.heuristics.admission.engine import Admission, PromiseError
 from dlopt.heuristics.admission.planner_factory import Policy
-from dlopt.problems.admission import Instance, Solution, default_objective
-from dlopt.problems.admission import objective as worth
+from dlopt.problems.admission.claims import claimed_value
+from dlopt.problems.admission.data import Instance, Solution
+from dlopt.problems.admission.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 
@@ -53,7 +54,7 @@ def stream(
         Status.FEASIBLE,
         plan,
         objective=goal,
-        value=worth(instance, plan, goal),
+        value=claimed_value(instance, plan, goal),
         plan_class="single",
         reason=None if rejected is None else f"first rejection: {rejected}",
     )

@@ -14,7 +14,7 @@ from dlopt.heuristics.admission.fast.hybrid import HybridCore
 from dlopt.heuristics.admission.fast.hybrid_literal import LiteralHybridCore
 from dlopt.heuristics.admission.fast.planner import FastCore
 from dlopt.heuristics.admission.queue import Queue
-from dlopt.problems.admission import Chunk
+from dlopt.problems.admission.data import Chunk
 
 Policy: TypeAlias = Algorithm | Fast | Hybrid
 """An algorithm of chapter 4, or one of chapter 6."""

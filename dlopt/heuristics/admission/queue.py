@@ -38,7 +38,7 @@ from dlopt.heuristics.admission.reference_planner import (
     plain_by_derivative,
     plain_overtaking,
 )
-from dlopt.problems.admission import Chunk
+from dlopt.problems.admission.data import Chunk
 
 STRIDE = 32
 """A copy of the nodes is kept for every so many tasks in the queue."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dlopt.heuristics.coreservation.time_slot_table import Reservation, TimeSlotTable
-from dlopt.problems.coreservation import Change, Request, Share
+from dlopt.problems.coreservation.data import Change, Request, Share
 
 
 class Ledger:

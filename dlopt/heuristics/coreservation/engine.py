@@ -15,16 +15,16 @@ from dlopt.heuristics.coreservation.refinement import Refiner
 from dlopt.heuristics.coreservation.time_slot_table import TimeSlotTable
 from dlopt.heuristics.guarded import Guarded
 from dlopt.heuristics.resubmitted import resubmission_faults
-from dlopt.problems.coreservation import (
+from dlopt.problems.coreservation.batches import batches
+from dlopt.problems.coreservation.benefit_functions import is_number
+from dlopt.problems.coreservation.data import (
     Decision,
     Holding,
     Instance,
     Machine,
     Request,
     Solution,
-    batches,
 )
-from dlopt.problems.coreservation.benefit_functions import is_number
 from dlopt.problems.validated_record import as_exact
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from dlopt.heuristics.coreservation import algorithm_names as algorithms
 from dlopt.heuristics.coreservation.engine import decided
-from dlopt.problems.coreservation import OBJECTIVES, Instance, Solution, default_objective
-from dlopt.problems.coreservation import objective as worth
+from dlopt.problems.coreservation.claims import claimed_value
+from dlopt.problems.coreservation.data import Instance, Solution
+from dlopt.problems.coreservation.goals import OBJECTIVES, default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status, Value
 
 PLAN_CLASS: PlanClass = "any"
@@ -81,7 +82,7 @@ def portfolio(
         if best is not None and limits.time_s is not None and spent > limits.time_s:
             break
         plan = decided(instance, fit, order=order, trim=True).plan()
-        found = worth(instance, plan, name)
+        found = claimed_value(instance, plan, name)
         if value is None or goal.better(found, value):
             best, value = _result(instance, plan, name), found
     assert best is not None
@@ -97,7 +98,7 @@ def _result(instance: Instance, plan: Solution, goal: str) -> Result[Solution]:
         Status.FEASIBLE,
         plan,
         objective=goal,
-        value=worth(instance, plan, goal),
+        value=claimed_value(instance, plan, goal),
         plan_class=PLAN_CLASS,
         reason=None
         if rejected is None

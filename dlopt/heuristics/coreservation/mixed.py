@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import chain
 
 from dlopt.arithmetic import Number
-from dlopt.problems.coreservation import Instance
+from dlopt.problems.coreservation.data import Instance
 
 _WHOLE = 1 << 53
 """Below it whole numbers are floats without rounding."""

@@ -11,7 +11,8 @@ from typing import Any
 from dlopt.arithmetic import exact, is_exact, shown, simplest
 from dlopt.heuristics.coreservation.algorithm_names import Algorithm
 from dlopt.heuristics.coreservation.allocation_ledger import Ledger
-from dlopt.problems.coreservation import Part, Request, benefit_at
+from dlopt.problems.coreservation.benefit_functions import benefit_at
+from dlopt.problems.coreservation.data import Part, Request
 
 
 class Batch:

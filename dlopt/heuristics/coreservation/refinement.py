@@ -10,7 +10,7 @@ from typing import Any
 
 from dlopt.heuristics.coreservation.allocation_ledger import Ledger
 from dlopt.heuristics.coreservation.placement import Batch, covers, greatest
-from dlopt.problems.coreservation import Part, Request
+from dlopt.problems.coreservation.data import Part, Request
 
 
 class Refiner:

@@ -21,8 +21,8 @@ from sortedcontainers import SortedDict
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.guarded import Guarded
-from dlopt.problems.coreservation import Machine
 from dlopt.problems.coreservation.benefit_functions import is_number
+from dlopt.problems.coreservation.data import Machine
 
 
 @dataclass(frozen=True, slots=True, eq=False)

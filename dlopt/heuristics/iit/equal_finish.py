@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dlopt.problems.earliest_schedule import number_field
-from dlopt.problems.iit import Instance
+from dlopt.problems.iit.data import Instance
 
 
 def orders(instance: Instance) -> dict[str, list[int]]:

@@ -19,7 +19,7 @@ from dlopt.heuristics.iit.partitioning_rules import (
     smallest,
 )
 from dlopt.problems.earliest_schedule import by_ready_time, earliest_plan, number_field
-from dlopt.problems.iit import Instance, Solution
+from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]

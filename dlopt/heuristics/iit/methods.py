@@ -22,7 +22,7 @@ from dlopt.problems.earliest_schedule import (
     slack,
     surely_missed,
 )
-from dlopt.problems.iit import Instance, Solution
+from dlopt.problems.iit.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result, Status
 
 Answer = Result[Solution]

@@ -8,7 +8,7 @@ from typing import Any
 
 from dlopt.arithmetic import shown, simplest
 from dlopt.heuristics.multistage.queue import Planned
-from dlopt.problems.multistage import Grant, Reservation
+from dlopt.problems.multistage.data import Grant, Reservation
 
 
 def conflict(

@@ -16,8 +16,9 @@ from dlopt.heuristics.multistage.busy_intervals import Wish
 from dlopt.heuristics.multistage.conflict_messages import conflict, conflict_of_promises
 from dlopt.heuristics.multistage.queue import Denied
 from dlopt.heuristics.resubmitted import resubmission_faults
+from dlopt.problems.admission.data import Chunk, Decision, Task
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.multistage import Chunk, Decision, Grant, Instance, Reservation, Solution, Task
+from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
 from dlopt.problems.validated_record import NonNegative, Record
 
 

@@ -13,8 +13,10 @@ from typing import Any
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.multistage import algorithm_names
 from dlopt.heuristics.multistage.engine import MultiStage
-from dlopt.problems.multistage import Instance, Reservation, Solution, Task, default_objective
-from dlopt.problems.multistage import objective as worth
+from dlopt.problems.admission.data import Task
+from dlopt.problems.multistage.claims import claimed_value
+from dlopt.problems.multistage.data import Instance, Reservation, Solution
+from dlopt.problems.multistage.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"
@@ -61,7 +63,7 @@ def stream(
         Status.FEASIBLE,
         plan,
         objective=goal,
-        value=worth(instance, plan, goal),
+        value=claimed_value(instance, plan, goal),
         plan_class=PLAN_CLASS,
         reason="; ".join(told) or None,
     )

@@ -15,7 +15,8 @@ from dlopt.problems.admission.data import (
     Task,
     faults,
 )
-from dlopt.problems.admission.objectives import OBJECTIVES, default_objective, objective
+from dlopt.problems.admission.goals import OBJECTIVES, default_objective
+from dlopt.problems.admission.objectives import objective
 from dlopt.problems.admission.scenario import (
     Factor,
     Failure,

@@ -9,15 +9,13 @@ from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import ROUNDING, exact
-from dlopt.problems.admission.data import (
-    Chunk,
-    Decision,
-    Instance,
-    Solution,
-    Task,
-    channel_free_of,
-    remaining_of,
+from dlopt.problems.admission.checker_times import (
+    channel_free_time,
+    loads_to_plan,
+    node_free_times,
+    promised_before,
 )
+from dlopt.problems.admission.data import Chunk, Decision, Instance, Solution, Task
 from dlopt.problems.admission.timeline import exact_ends
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
@@ -116,7 +114,7 @@ class _Rules:
         for chunk in chunks:
             parts[chunk.task].append(chunk)
             yield from self._chunk(tasks[chunk.task], chunk)
-        remaining = remaining_of(self.instance, exact)
+        remaining = loads_to_plan(self.instance)
         for task in self.instance.tasks:
             if task.id in said:
                 left = remaining[task.id]
@@ -130,7 +128,7 @@ class _Rules:
                 yield Violation("undecided", f"task {name}")
             elif counts[name] > 1:
                 yield Violation("decided-twice", f"task {name}", amount=counts[name])
-        promised = self.instance.promised
+        promised = promised_before(self.instance)
         for decision in self.solution.decisions:
             task = tasks.get(decision.task)
             if task is None:
@@ -146,7 +144,7 @@ class _Rules:
                 yield Violation("decision-time", f"task {decision.task}", at, amount=off)
 
     def _channel(self, chunks: list[Chunk]) -> Iterator[Violation]:
-        free = channel_free_of(self.instance, exact)
+        free = channel_free_time(self.instance)
         sends = [(exact(c.transmission_start), exact(c.transmission_end)) for c in chunks]
         first = min(sends, default=None)
         if first is not None and free - first[0] > self._late(first[0]):
@@ -159,9 +157,9 @@ class _Rules:
         for chunk in chunks:
             held = exact(chunk.transmission_start), exact(chunk.computation_end)
             busy[chunk.node].append(held)
-        free = self.instance.free_times
+        free = node_free_times(self.instance)
         for node, intervals in busy.items():
-            start, ready = min(intervals)[0], exact(free[node])
+            start, ready = min(intervals)[0], free[node]
             if ready - start > self._late(start):
                 yield Violation("not-ready", f"node {node}", start, ready, ready - start)
             yield from self._overlaps(f"node {node}", intervals)
@@ -221,7 +219,7 @@ class _Rules:
         The plan breaks no other rule.
         """
         promised = {said.task: said.promised for said in self.solution.decisions if said.accepted}
-        tolerance, needs = exact(self.tolerance), remaining_of(self.instance, exact)
+        tolerance, needs = exact(self.tolerance), loads_to_plan(self.instance)
         for task in self.instance.tasks:
             if needs[task.id] <= tolerance * exact(task.load):
                 needs[task.id] = Fraction(0)  # it may be left out

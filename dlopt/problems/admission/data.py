@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import MinLen
 
@@ -13,6 +13,7 @@ from dlopt.arithmetic import Number, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
 from dlopt.problems.admission.initial_state import committed_faults, later, less
+from dlopt.problems.admission.state_times import channel_free_of, free_times_of, remaining_of
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record, numbers_of
 
@@ -143,12 +144,12 @@ class Instance(Header):
     @property
     def channel_free(self) -> Any:
         """When the channel can be used: from `now` on, ready, and done with what is committed."""
-        return channel_free_of(self, _itself)
+        return channel_free_of(self)
 
     @property
     def remaining(self) -> dict[str, Any]:
         """What of each task's load is still to be planned, by the task's identity."""
-        return remaining_of(self, _itself)
+        return remaining_of(self)
 
     @property
     def promised(self) -> frozenset[str]:
@@ -246,68 +247,6 @@ def faults(data: object) -> tuple[Fault, ...]:
     if isinstance(data, Mapping):
         data = {"now": 0, **data}  # what is wrong beside the default is a fault too
     return validated_record.examine(Instance, data)[1]
-
-
-class State(Protocol):
-    """What the instances of this family say of a cluster as it stands."""
-
-    @property
-    def cluster(self) -> Cluster:
-        """The cluster."""
-
-    @property
-    def now(self) -> Number:
-        """The instant."""
-
-    @property
-    def ready_times(self) -> tuple[Number, ...]:
-        """When nodes are ready."""
-
-    @property
-    def channel_ready(self) -> Number:
-        """When the channel is."""
-
-    @property
-    def committed(self) -> tuple[Commitment, ...]:
-        """What was sent."""
-
-
-def free_times_of(state: State) -> tuple[Any, ...]:
-    """Return when each node can be sent to."""
-    free = [later(instant, state.now) for instant in state.ready_times]
-    free = free or [state.now] * state.cluster.nodes
-    for chunk in state.committed:
-        free[chunk.node] = later(free[chunk.node], chunk.end)
-    return tuple(free)
-
-
-def channel_free_of(instance: State, number: Callable[[Number], Any]) -> Any:
-    """Return when the channel can be used, computed in the numbers that `number` makes."""
-    cluster = instance.cluster
-    sent = [
-        number(chunk.start)
-        + number(cluster.theta_cm)
-        + number(chunk.load) * number(cluster.tau_of(chunk.node))
-        for chunk in instance.committed
-    ]
-    return max((number(instance.now), number(instance.channel_ready), *sent))
-
-
-def remaining_of(instance: Instance, number: Callable[[Number], Any]) -> dict[str, Any]:
-    """Return what is still to be planned, computed in the numbers that `number` makes."""
-    done: dict[str, Any] = defaultdict(int)
-    for chunk in instance.committed:
-        done[chunk.task] += number(chunk.load)
-    return {
-        task.id: max(number(task.load) - done[task.id], 0)
-        if task.remaining is None
-        else number(task.remaining)
-        for task in instance.tasks
-    }
-
-
-def _itself(number: Number) -> Any:
-    return number
 
 
 def _task_faults(tasks: tuple[Task, ...], now: Number | None) -> Iterable[Fault]:

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.problems.admission.data import Instance, Solution, Task
-from dlopt.result import Objective
-
-OBJECTIVES: Mapping[str, Objective] = {
-    "accepted": Objective("accepted", "max"),
-    "accepted-load": Objective("accepted-load", "max"),
-    "reject-ratio": Objective("reject-ratio", "min", telling=False),
-    "utilization": Objective("utilization", "max"),
-    "misses": Objective("misses", "min", telling=False),
-}
-
-
-def default_objective(instance: Instance) -> str:
-    """Return the objective that is meant where none is named: ``accepted``."""
-    return "accepted"
+from dlopt.problems.admission.goals import OBJECTIVES
 
 
 def objective(instance: Instance, solution: Solution, name: str = "accepted") -> Number:

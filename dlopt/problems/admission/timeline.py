@@ -12,10 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from dlopt.arithmetic import exact
-from dlopt.problems.admission.data import Chunk, Instance, channel_free_of
+from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
+from dlopt.problems.admission.data import Chunk, Instance
+from dlopt.problems.admission.trace import Executed
+
+Sent = TypeVar("Sent", Chunk, Executed)
 
 
 class Ended(NamedTuple):
@@ -63,8 +67,8 @@ def exact_ends(
     """
     cluster, arrivals = instance.cluster, {task.id: exact(task.arrival) for task in instance.tasks}
     theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
-    channel = ready = channel_free_of(instance, exact)
-    free = [exact(instant) for instant in instance.free_times]
+    channel = ready = channel_free_time(instance)
+    free = node_free_times(instance)
     ends: dict[str, Ended] = {}
     ordered = sorted(
         ((c, load) for c, load in scaled_loads(chunks, needs) if load > 0),
@@ -84,13 +88,13 @@ def exact_ends(
 
 
 def scaled_loads(
-    chunks: Iterable[Chunk], needs: Mapping[str, Fraction]
-) -> list[tuple[Chunk, Fraction]]:
+    chunks: Iterable[Sent], needs: Mapping[str, Fraction]
+) -> list[tuple[Sent, Fraction]]:
     """Return the chunks with loads that are what their tasks need, in sum."""
-    parts: dict[str, list[Chunk]] = defaultdict(list)
+    parts: dict[str, list[Sent]] = defaultdict(list)
     for chunk in chunks:
         parts[chunk.task].append(chunk)
-    found: list[tuple[Chunk, Fraction]] = []
+    found: list[tuple[Sent, Fraction]] = []
     for name, own in parts.items():
         loads = [max(exact(chunk.load), Fraction(0)) for chunk in own]
         missing = needs[name] - sum(loads, Fraction(0))
@@ -102,7 +106,7 @@ def scaled_loads(
     return found
 
 
-def stated_order(chunk: Chunk) -> tuple[Fraction, ...]:
+def stated_order(chunk: Chunk | Executed) -> tuple[Fraction, ...]:
     """Return the place of a chunk in the order that a plan states."""
     return (
         exact(chunk.transmission_start),

@@ -13,14 +13,16 @@ from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import ROUNDING, Number, exact
-from dlopt.problems.admission.data import (
-    Instance,
-    Task,
-    channel_free_of,
-    remaining_of,
+from dlopt.problems.admission.checker_times import (
+    channel_free_time,
+    loads_to_plan,
+    node_free_times,
+    promised_before,
 )
+from dlopt.problems.admission.data import Instance, Task
 from dlopt.problems.admission.scenario import Failure, Scenario, check_fits
 from dlopt.problems.admission.trace import Executed, Trace, missed
+from dlopt.problems.admission.trace_timeline import exact_course
 from dlopt.problems.intervals import overlaps
 from dlopt.result import Violation
 
@@ -47,8 +49,12 @@ EXECUTED_KINDS = (
     "negative-load",
     "load-not-conserved",
     "deadline",
+    "earlier-than-possible",
 )
-"""The kinds of violation that `violations_executed` tells apart."""
+"""The kinds of violation that `violations_executed` tells apart; the last only with a tolerance."""
+
+_A_CHUNK = Fraction(1, 16)
+"""What a chunk may add to the rounding of those right after it: four units in the last place."""
 
 
 def violations_executed(
@@ -83,6 +89,14 @@ def violations_executed(
     is held against the trace only where it was promised: what is late otherwise, `missed` counts.
     What arrived before `now` was promised, and stays so.
 
+    With a tolerance, and if nothing else is wrong, the chunks are also sent at their stated
+    instants in exact numbers, each after what holds its channel and its node until then
+    (`dlopt.problems.admission.trace_timeline`). None may be stated to start or end before it does
+    there by more than one allowance: the tolerance times the relative deadline of its task, and 64
+    units in the last place, and 4 more for each chunk since channel or node last paused. By no
+    more may it reach into a failure or, if it was promised, beyond its deadline. Else it is
+    ``earlier-than-possible``. So what is allowed does not add up on a channel or a node.
+
     Complexity: O(n log n) in tasks and chunks, times the failures of a node.
 
     Examples
@@ -96,7 +110,9 @@ def violations_executed(
     computation-duration on task a on node 0 in [1, 2] by 1
     """
     check_fits(instance, scenario)
-    return tuple(_Facts(instance, scenario, trace, tolerance).broken())
+    facts = _Facts(instance, scenario, trace, tolerance)
+    found = tuple(facts.broken())
+    return found if found or not tolerance else tuple(facts.impossible())
 
 
 @dataclass(frozen=True)
@@ -134,7 +150,7 @@ class _Facts:
                 yield Violation("undecided", f"task {name}")
             elif counts[name] > 1:
                 yield Violation("decided-twice", f"task {name}", amount=counts[name])
-        promised = self.instance.promised
+        promised = promised_before(self.instance)
         for said in self.trace.decisions:
             if said.task not in tasks:
                 yield Violation("unknown-task", f"task {said.task}")
@@ -148,7 +164,7 @@ class _Facts:
                 yield Violation("decision-time", f"task {said.task}", at, amount=off)
 
     def _channel(self, chunks: list[Executed]) -> Iterator[Violation]:
-        free = channel_free_of(self.instance, exact)
+        free = channel_free_time(self.instance)
         sends = [(exact(c.transmission_start), self._until(c, c.transmission_end)) for c in chunks]
         first = min(sends, default=None)
         if first is not None and free - first[0] > self._close(first[0]):
@@ -163,13 +179,13 @@ class _Facts:
         failures: dict[int, list[Failure]] = defaultdict(list)
         for failure in self.scenario.failures:
             failures[failure.node].append(failure)
-        free = self.instance.free_times
+        free = node_free_times(self.instance)
         for node, parts in held.items():
             busy = [
                 (exact(part.transmission_start), self._until(part, part.computation_end))
                 for part in parts
             ]
-            start, ready = min(busy)[0], exact(free[node])
+            start, ready = min(busy)[0], free[node]
             if ready - start > self._close(start):
                 yield Violation("not-ready", f"node {node}", start, ready, ready - start)
             yield from self._shared("node-overlap", f"node {node}", busy)
@@ -250,7 +266,7 @@ class _Facts:
             served[part.task] += 1
             done[part.task] += exact(part.load)
         late = missed(self.instance, self.trace, self.tolerance)
-        remaining = remaining_of(self.instance, exact)
+        remaining = loads_to_plan(self.instance)
         said = {decision.task: decision for decision in self.trace.decisions}
         for task in self.instance.tasks:
             decision, resource = said.get(task.id), f"task {task.id}"
@@ -267,6 +283,34 @@ class _Facts:
                 due = exact(task.arrival) + exact(task.deadline)
                 end = ends.get(task.id, due)
                 yield Violation("deadline", resource, due, end, max(end - due, Fraction(0)))
+
+    def impossible(self) -> Iterator[Violation]:
+        """Yield where a chunk is stated to be done before it can be in exact numbers.
+
+        The trace breaks no other rule.
+        """
+        tasks = {task.id: task for task in self.instance.tasks}
+        promised = {said.task for said in self.trace.decisions if said.promised}
+        needs = loads_to_plan(self.instance)
+        for part in self.trace.dropped:
+            needs[part.task] -= exact(part.load)
+        for task in self.instance.tasks:
+            if needs[task.id] <= exact(self.tolerance) * exact(task.load):
+                needs[task.id] = Fraction(0)  # it may be left out
+        for one in exact_course(self.instance, self.scenario, self.trace, needs):
+            chunk, task = one.chunk, tasks[one.chunk.task]
+            resource, due = f"task {task.id} on node {chunk.node}", exact(task.deadline)
+            rounding = self._resolution(one.end) * (1 + one.chunks * _A_CHUNK)
+            late = exact(self.tolerance) * due + rounding
+            start, end = exact(chunk.transmission_start), exact(chunk.computation_end)
+            early = max(one.start - start, one.end - end)
+            if chunk.lost is None and task.id in promised:
+                early = max(early, one.end - exact(task.arrival) - due)
+            if early > late:
+                yield Violation("earlier-than-possible", resource, end, one.end, early)
+            elif one.into is not None and one.until - one.into > late:
+                reached = one.until - one.into
+                yield Violation("earlier-than-possible", resource, one.into, one.until, reached)
 
     @staticmethod
     def _until(chunk: Executed, end: Number) -> Fraction:

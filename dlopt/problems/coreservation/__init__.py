@@ -28,7 +28,8 @@ from dlopt.problems.coreservation.data import (
     Solution,
     faults,
 )
-from dlopt.problems.coreservation.objectives import OBJECTIVES, default_objective, objective
+from dlopt.problems.coreservation.goals import OBJECTIVES, default_objective
+from dlopt.problems.coreservation.objectives import objective
 
 __all__ = [
     "KINDS",

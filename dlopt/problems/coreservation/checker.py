@@ -9,8 +9,15 @@ from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import ROUNDING, Number, exact
-from dlopt.problems.coreservation.batches import batch_times
-from dlopt.problems.coreservation.data import Change, Instance, Request, Share, Solution
+from dlopt.problems.coreservation.checker_times import latest_decisions
+from dlopt.problems.coreservation.data import (
+    Change,
+    Instance,
+    Machine,
+    Request,
+    Share,
+    Solution,
+)
 from dlopt.problems.coreservation.usage_profile import Piece, Skyline
 from dlopt.result import Violation
 
@@ -99,7 +106,7 @@ class _Rules:
                 yield Violation("undecided", f"request {name}")
             elif counts[name] > 1:
                 yield Violation("decided-twice", f"request {name}", amount=counts[name])
-        latest = dict(zip(self.requests, batch_times(self.instance), strict=True))
+        latest = dict(zip(self.requests, latest_decisions(self.instance), strict=True))
         for decision in decisions:
             request = self.requests.get(decision.request)
             if request is None:
@@ -146,7 +153,8 @@ class _Rules:
         part = request.parts[share.part]
         if part.machine not in (None, share.machine):
             yield Violation("wrong-machine", resource, amount=share.machine)
-        cpu, least, most = exact(share.cpu), exact(part.least), exact(part.cpu)
+        cpu, most = exact(share.cpu), exact(part.cpu)
+        least = most if part.cpu_min is None else exact(part.cpu_min)
         if cpu < least * (1 - self._slack):
             yield Violation("share-below", resource, amount=least - cpu)
         if cpu > most * (1 + self._slack):
@@ -201,7 +209,7 @@ class _Rules:
             held[one.machine].append((exact(one.start), exact(one.end), self._units(one.cpu)))
         return [
             Skyline(
-                [(exact(instant), self._units(value)) for instant, value in machine.steps],
+                [(exact(instant), self._units(value)) for instant, value in _capacity(machine)],
                 held[index],
                 windows[index],
             )
@@ -220,7 +228,7 @@ class _Rules:
     def _unit(self) -> int:
         """How many units there are in a CPU of 1, so that whatever is loaded is whole."""
         instance, plan = self.instance, self.solution
-        loads = [value for machine in instance.machines for _, value in machine.steps]
+        loads = [value for machine in instance.machines for _, value in _capacity(machine)]
         loads += [entry.cpu for entry in instance.holdings]
         loads += [entry.cpu for entry in plan.shares]
         loads += [entry.cpu for entry in plan.changes]
@@ -255,6 +263,13 @@ class _Rules:
     @cached_property
     def _shortest(self) -> Fraction:
         return min(exact(one.end) - exact(one.start) for one in self.requests.values())
+
+
+def _capacity(machine: Machine) -> tuple[tuple[Number, Number], ...]:
+    """Return the capacity of a machine: from when on, how much."""
+    if isinstance(machine.capacity, tuple):
+        return tuple((instant, value) for instant, value in machine.capacity)
+    return ((0, machine.capacity),)
 
 
 def _place(request: str, part: int) -> str:

@@ -7,45 +7,9 @@ from fractions import Fraction
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
-from dlopt.problems.coreservation.benefit_functions import benefit_at
-from dlopt.problems.coreservation.data import Instance, Solution
-from dlopt.result import Objective, Value
-
-OBJECTIVES: Mapping[str, Objective] = {
-    goal.name: goal
-    for goal in (
-        Objective("benefit", "max"),
-        Objective("rejections", "min"),
-        Objective("rejected-priority", "min"),
-        Objective(
-            "benefit-then-rejections",
-            "max",
-            levels=("benefit", "rejections"),
-            senses=("max", "min"),
-            telling=False,
-        ),
-        Objective(
-            "rejections-then-benefit",
-            "min",
-            levels=("rejections", "benefit"),
-            senses=("min", "max"),
-            telling=False,
-        ),
-        Objective(
-            "rejected-priority-then-benefit",
-            "min",
-            levels=("rejected-priority", "benefit"),
-            senses=("min", "max"),
-            telling=False,
-        ),
-        Objective("rejections-then-machines", "min", ("rejections", "machines"), telling=False),
-    )
-}
-
-
-def default_objective(instance: Instance) -> str:
-    """Return the objective that is meant where none is named: ``benefit``."""
-    return "benefit"
+from dlopt.problems.coreservation.data import Instance, Part, Solution
+from dlopt.problems.coreservation.goals import OBJECTIVES
+from dlopt.result import Value
 
 
 def objective(instance: Instance, solution: Solution, name: str = "benefit") -> Value:
@@ -105,15 +69,28 @@ def _benefit(instance: Instance, solution: Solution) -> Number:
         if request.id in accepted:
             parts = sum(
                 (
-                    benefit_at(
-                        part.benefit, exact(held.get((request.id, index), 0)) / exact(part.cpu)
-                    )
+                    _benefit_of(part, exact(held.get((request.id, index), 0)))
                     for index, part in enumerate(request.parts)
                 ),
                 Fraction(0),
             )
             worth += priority * parts / len(request.parts)
     return simplest(worth / weight)
+
+
+def _benefit_of(part: Part, cpu: Fraction) -> Fraction:
+    """Return what some CPU is worth to a part: on the line between two points, or above a jump."""
+    share = cpu / exact(part.cpu)
+    points = [(exact(at), exact(benefit)) for at, benefit in part.benefit]
+    reached = [point for point in points if point[0] <= share]
+    beyond = [point for point in points if point[0] > share]
+    if not reached:
+        return Fraction(0)
+    at, benefit = reached[-1]
+    if not beyond:
+        return benefit
+    rise, run = beyond[0][1] - benefit, beyond[0][0] - at
+    return benefit + rise / run * (share - at)
 
 
 def _rejections(instance: Instance, solution: Solution) -> Number:

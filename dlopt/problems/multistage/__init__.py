@@ -9,7 +9,8 @@ Source: Mamat 2011, chapter 5.
 from dlopt.problems.admission import Chunk, Commitment, Decision, Task
 from dlopt.problems.multistage.checker import KINDS, violations
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution, faults
-from dlopt.problems.multistage.objectives import OBJECTIVES, default_objective, objective
+from dlopt.problems.multistage.goals import OBJECTIVES, default_objective
+from dlopt.problems.multistage.objectives import objective
 
 __all__ = [
     "KINDS",

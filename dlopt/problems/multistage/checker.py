@@ -12,15 +12,21 @@ from fractions import Fraction
 from functools import cached_property
 
 from dlopt.arithmetic import ROUNDING, exact
-from dlopt.problems import admission
-from dlopt.problems.admission.data import channel_free_of, remaining_of
+from dlopt.problems.admission import checker as of_tasks
+from dlopt.problems.admission.checker_times import (
+    channel_free_time,
+    loads_to_plan,
+    node_free_times,
+)
+from dlopt.problems.admission.data import Instance as Stream
+from dlopt.problems.admission.data import Solution as PlanOfTasks
 from dlopt.problems.intervals import Overlap, crossings, overlaps
 from dlopt.problems.multistage.data import Grant, Instance, Reservation, Solution
 from dlopt.problems.multistage.timeline import crossings_in_exact_numbers
 from dlopt.result import Violation
 
 KINDS = (
-    *admission.KINDS,
+    *of_tasks.KINDS,
     "unknown-reservation",
     "reservation-undecided",
     "reservation-decided-twice",
@@ -67,15 +73,37 @@ def violations(
 
 
 def _of_tasks(instance: Instance, solution: Solution, tolerance: float) -> Iterator[Violation]:
-    stream = instance.stream
+    stream = _stream(instance)
     if stream is not None:
-        plan = admission.Solution(solution.decisions, solution.chunks)
-        yield from admission.violations(stream, plan, tolerance)
+        plan = PlanOfTasks(solution.decisions, solution.chunks)
+        yield from of_tasks.violations(stream, plan, tolerance)
         return
     for decision in solution.decisions:
         yield Violation("unknown-task", f"task {decision.task}")
     for chunk in solution.chunks:
         yield Violation("unknown-task", f"task {chunk.task}", amount=exact(chunk.load))
+
+
+def _stream(instance: Instance) -> Stream | None:
+    """Return the tasks, and the cluster as it stands, without reservations; None if no task is."""
+    if not instance.tasks:
+        return None
+    return Stream(
+        cluster=instance.cluster,
+        tasks=instance.tasks,
+        now=instance.now,
+        ready_times=instance.ready_times,
+        channel_ready=instance.channel_ready,
+        committed=instance.committed,
+    )
+
+
+def _channel_end(one: Reservation) -> Fraction:
+    """Return when the channel is free of a reservation."""
+    start = exact(one.start)
+    if one.io_end is not None:
+        return exact(one.io_end)
+    return start + exact(one.io_ratio or 0) * (exact(one.end) - start)
 
 
 @dataclass(frozen=True)
@@ -111,7 +139,7 @@ class _Rules:
     def _decided(self, one: Reservation, grant: Grant) -> Iterator[Violation]:
         """Yield where a reservation is not decided at its arrival, or a promise is taken back."""
         resource, at, arrival = f"reservation {one.id}", exact(grant.at), exact(one.arrival)
-        promised = one.id in self.instance.promised
+        promised = exact(one.arrival) < exact(self.instance.now)
         if not grant.accepted and (promised or one.mandatory):
             yield Violation("reservation-broken", resource)
         early_enough = promised and at <= exact(self.instance.now)
@@ -125,18 +153,19 @@ class _Rules:
         strange = [node for node in nodes if not 0 <= node < self.instance.cluster.nodes]
         named = isinstance(one.nodes, tuple)
         missing = len(set(one.nodes) - nodes) if isinstance(one.nodes, tuple) else 0
-        off = abs(len(grant.nodes) - one.count) + len(strange) + len(grant.nodes) - len(nodes)
+        wanted = len(one.nodes) if isinstance(one.nodes, tuple) else one.nodes
+        off = abs(len(grant.nodes) - wanted) + len(strange) + len(grant.nodes) - len(nodes)
         if off or (named and missing):
             yield Violation("reservation-nodes", resource, amount=max(off, missing))
 
     def _channel(self, held: list[Reservation]) -> Iterator[Violation]:
         """Yield where the I/O of a reservation meets that of another, or a transmission."""
-        windows = [(exact(one.start), exact(one.channel_end)) for one in held]
+        windows = [(exact(one.start), _channel_end(one)) for one in held]
         sends = [
             (exact(chunk.transmission_start), exact(chunk.transmission_end))
             for chunk in self.solution.chunks
         ]
-        busy = [(exact(self.instance.now), channel_free_of(self.instance, exact))]
+        busy = [(exact(self.instance.now), channel_free_time(self.instance))]
         shared = (*overlaps(windows), *crossings(windows, sends), *crossings(windows, busy))
         yield from self._told("reservation-on-channel", "channel", shared)
 
@@ -150,9 +179,9 @@ class _Rules:
         for chunk in self.solution.chunks:
             interval = exact(chunk.transmission_start), exact(chunk.computation_end)
             used[chunk.node].append(interval)
-        for node, instant in enumerate(self.instance.free_times):
+        for node, instant in enumerate(node_free_times(self.instance)):
             if node in reserved:
-                used[node].append((exact(self.instance.now), exact(instant)))
+                used[node].append((exact(self.instance.now), instant))
         for node, windows in reserved.items():
             shared = (*overlaps(windows), *crossings(windows, used[node]))
             yield from self._told("reservation-on-node", f"node {node}", shared)
@@ -162,7 +191,7 @@ class _Rules:
 
         The plan breaks no other rule.
         """
-        stream = self.instance.stream
+        stream = _stream(self.instance)
         if stream is None or not self.solution.chunks:
             return
         wanted = {one.id: one for one in self.instance.reservations}
@@ -171,11 +200,11 @@ class _Rules:
         for grant in self.solution.grants:
             if grant.accepted:
                 one = wanted[grant.reservation]
-                if exact(one.start) < exact(one.channel_end):
-                    on_channel.append((exact(one.start), exact(one.channel_end)))
+                if exact(one.start) < _channel_end(one):
+                    on_channel.append((exact(one.start), _channel_end(one)))
                 for node in grant.nodes:
                     on_nodes[node].append((exact(one.start), exact(one.end)))
-        needs = remaining_of(stream, exact)
+        needs = loads_to_plan(stream)
         for task in stream.tasks:
             if needs[task.id] <= exact(self.tolerance) * exact(task.load):
                 needs[task.id] = Fraction(0)  # it may be left out

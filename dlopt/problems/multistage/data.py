@@ -12,9 +12,9 @@ from annotated_types import Ge, Le
 from dlopt.arithmetic import Number, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
-from dlopt.problems.admission import Chunk, Commitment, Decision, Task
-from dlopt.problems.admission import Instance as Stream
-from dlopt.problems.admission.data import channel_free_of, free_times_of
+from dlopt.problems.admission.data import Chunk, Commitment, Decision, Task
+from dlopt.problems.admission.data import Instance as Stream
+from dlopt.problems.admission.state_times import channel_free_of, free_times_of
 from dlopt.problems.cluster import MOST_NODES, Cluster
 from dlopt.problems.validated_record import Header, NonNegative, Record, numbers_of
 
@@ -164,7 +164,7 @@ class Instance(Header):
     @property
     def channel_free(self) -> Any:
         """When the channel can be used, but for reservations."""
-        return channel_free_of(self, lambda number: number)
+        return channel_free_of(self)
 
     @property
     def stream(self) -> Stream | None:

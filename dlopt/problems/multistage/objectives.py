@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.problems.multistage.data import Instance, Solution
-from dlopt.result import Objective
-
-OBJECTIVES: Mapping[str, Objective] = {
-    "accepted": Objective("accepted", "max"),
-    "accepted-tasks": Objective("accepted-tasks", "max"),
-    "accepted-reservations": Objective("accepted-reservations", "max"),
-    "accepted-load": Objective("accepted-load", "max", telling=False),
-    "reject-ratio": Objective("reject-ratio", "min", telling=False),
-    "utilization": Objective("utilization", "max"),
-}
-
-
-def default_objective(instance: Instance) -> str:
-    """Return the objective that is meant where none is named: ``accepted``."""
-    return "accepted"
+from dlopt.problems.multistage.goals import OBJECTIVES
 
 
 def objective(instance: Instance, solution: Solution, name: str = "accepted") -> Number:

@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dlopt.arithmetic import exact
-from dlopt.problems.admission.data import Chunk, Instance, channel_free_of
+from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
+from dlopt.problems.admission.data import Chunk, Instance
 from dlopt.problems.admission.timeline import scaled_loads, stated_order
 
 Window = tuple[Fraction, Fraction]
@@ -55,8 +56,8 @@ def crossings_in_exact_numbers(
     """
     cluster, arrivals = stream.cluster, {task.id: exact(task.arrival) for task in stream.tasks}
     theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
-    channel = ready = channel_free_of(stream, exact)
-    free = [exact(instant) for instant in stream.free_times]
+    channel = ready = channel_free_time(stream)
+    free = node_free_times(stream)
     loads = ((c, load) for c, load in scaled_loads(chunks, needs) if load > 0)
     for chunk, load in sorted(loads, key=lambda pair: stated_order(pair[0])):
         node, stated = chunk.node, exact(chunk.transmission_start)

@@ -15,10 +15,18 @@ from dlopt.models.coreservation import aggregated_relaxation
 from dlopt.models.coreservation.methods import exact_plan
 from dlopt.models.coreservation.objective import Scale
 from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.solutions import bound_of, ceiled, cpu_is_exact, floored, valid_plan
+from dlopt.models.coreservation.solutions import (
+    bound_of,
+    ceiled,
+    cpu_is_exact,
+    floored,
+    overloads,
+    valid_plan,
+)
 from dlopt.problems.coreservation import (
     Batch,
     Decision,
+    Holding,
     Instance,
     Machine,
     Part,
@@ -306,3 +314,23 @@ def test_a_steep_piece_is_no_coefficient_that_solvers_refuse(method) -> None:
     found = api.solve(instance, method, objective="benefit-then-rejections")
     assert not api.check(instance, found)
     assert found.value == (pytest.approx(2 / 3), 1) and found.value[0] <= found.bound[0] < 0.75
+
+
+def test_a_plan_in_floats_that_takes_more_than_is_free() -> None:
+    """Half is held until 3, and twice the capacity from 3 to 4; a third is taken from 2 to 5."""
+    steps = ((0, 6.0), (4.5, 1.0))
+    holdings = (Holding(0, 0, 3, 3.0), Holding(0, 3, 4, 12.0))
+    for start, end, cpu, expected in (
+        (0, 3, 3.0, False),
+        (0, 3, 3.0 + 1e-12, False),
+        (0, 3, 3.0 + 1e-6, True),
+        (3, 4, 1e-3, True),  # nothing is free, and no less than nothing
+        (4, 5, 2.0, True),
+        (4, 5, 1.0, False),
+        (5, 6, 1.0, False),
+    ):
+        request = Request("r", 0, start, end, 1, (Part(6.0, 1e-4),))
+        instance = Instance((Machine("m", steps),), (request,), holdings=holdings)
+        plan = Solution((Decision("r", True, 0),), (Share("r", 0, 0, cpu),))
+        assert overloads(instance, plan) is expected
+        assert bool(violations(instance, plan, FLOATING)) is expected

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from dlopt.arithmetic import FLOATING, ROUNDING
 from dlopt.heuristics.admission.dispatching_rules import Lost, Waiting
-from dlopt.problems.admission import Chunk
+from dlopt.problems.admission.data import Chunk
 
 _ROUNDING = float(ROUNDING)
 

@@ -18,7 +18,7 @@ from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, Span, St
 from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
 from dlopt.heuristics.admission.fast.planner import FastCore
 from dlopt.heuristics.admission.queue import Queue
-from dlopt.problems.admission import Chunk
+from dlopt.problems.admission.data import Chunk
 
 _PLANNED = Algorithm.parse("edf-iit-2")
 

@@ -17,7 +17,7 @@ from dlopt.heuristics.admission.fast.algorithm_names import (
 from dlopt.heuristics.admission.fast.literal import Reset
 from dlopt.heuristics.admission.methods import identical_nodes, stream
 from dlopt.heuristics.admission.planner_factory import misfit
-from dlopt.problems.admission import Instance, Solution
+from dlopt.problems.admission.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
 Answer = Result[Solution]

@@ -22,7 +22,7 @@ from dlopt.heuristics.admission.fast.schedulability_tests import (
 )
 from dlopt.heuristics.admission.fast.supply_bound import Outlook
 from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.problems.admission import Chunk
+from dlopt.problems.admission.data import Chunk
 
 _MWF = Algorithm.parse("mwf-opr-mn")
 

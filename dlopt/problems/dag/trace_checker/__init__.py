@@ -15,6 +15,7 @@ from dlopt.problems.dag.trace_checker.facts import Facts
 from dlopt.problems.dag.trace_checker.graphs import began, of_graphs
 from dlopt.problems.dag.trace_checker.machines import of_machines
 from dlopt.problems.dag.trace_checker.runs import of_runs
+from dlopt.problems.dag.trace_checker.timeline import of_timeline
 from dlopt.result import Violation
 
 EXECUTED_KINDS = (
@@ -58,8 +59,9 @@ EXECUTED_KINDS = (
     "not-returned",
     "never-served",
     "given-up-without-cause",
+    "earlier-than-possible",
 )
-"""The kinds of violation that `violations_executed` tells apart."""
+"""The kinds of violation that `violations_executed` tells apart; the last only with a tolerance."""
 
 
 def violations_executed(
@@ -90,7 +92,8 @@ def violations_executed(
         When all was stopped; what comes then or later need not have happened. By default it went
         on until nothing more could happen.
     tolerance : float, default 0
-        Relative: if it is not 0, instants may be off by `tolerance` times themselves.
+        Relative: if it is not 0, instants may be off by `tolerance` times themselves, or by 64
+        units in the last place; what is off does not add up, see the notes.
 
     Returns
     -------
@@ -117,6 +120,12 @@ def violations_executed(
     LAN can run it, because a task was sent in vain, or because it waits for machines that are down
     or presumed dead for ever.
 
+    With a tolerance, and if nothing else is wrong, everything also happens at its stated instant in
+    exact numbers, or once all that it waits for is there: graphs, data, results, and machines,
+    which run one task after the other. Nothing may be stated to happen before that by more than an
+    instant may be off, and by 4 units in the last place for each step since the last pause. Else
+    it is ``earlier-than-possible``. So many runs cannot each overlap the next by a little.
+
     Complexity: O(n log n) in runs and edges, times the failures of a machine.
 
     Examples
@@ -137,9 +146,10 @@ def violations_executed(
     """
     facts = Facts(instance, trace, slowdown, tolerance)
     due = [failure for failure in failures if began(facts, failure.begin, until)]
-    return (
+    found = (
         *of_graphs(facts, until),
         *of_runs(facts),
         *of_machines(facts, queue_size, due),
         *of_ends(facts, until),
     )
+    return found if found or not tolerance else tuple(of_timeline(facts))

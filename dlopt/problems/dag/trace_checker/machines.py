@@ -50,11 +50,10 @@ def _missed(facts: Facts, run: Run, outage: Outage) -> bool:
 
 
 def _one_at_a_time(facts: Facts, machine: int, runs: list[Run]) -> Iterator[Violation]:
-    ran = [
-        (exact(run.start), exact(run.end))
-        for run in runs
-        if run.start is not None and run.end is not None
-    ]
+    """Yield where two runs overlap; one that has not ended holds its machine as long as any."""
+    begun = [(exact(run.start), run.end) for run in runs if run.start is not None]
+    last = max((exact(run.end) for run in runs if run.end is not None), default=Fraction(0))
+    ran = [(start, last if end is None else exact(end)) for start, end in begun]
     for shared in overlaps(ran):
         if shared.amount > facts.resolution(shared.end):
             yield Violation("machine-overlap", f"machine {machine}", *shared)

@@ -1,0 +1,100 @@
+"""What a cluster as it stands leaves to a plan, as the checkers work it out: in fractions.
+
+No model and no heuristic uses these lines, and no checker asks an instance for its `free_times`,
+`channel_free` or `remaining`: an error in one shows in the other.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Protocol
+
+from dlopt.arithmetic import Number, exact
+from dlopt.problems.admission.data import Commitment, Instance
+from dlopt.problems.cluster import Cluster
+
+
+class Start(Protocol):
+    """A cluster as it stands, as instances of this family have it."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster."""
+
+    @property
+    def now(self) -> Number:
+        """The instant."""
+
+    @property
+    def ready_times(self) -> tuple[Number, ...]:
+        """When nodes are ready; nothing if they all are."""
+
+    @property
+    def channel_ready(self) -> Number:
+        """When the channel is."""
+
+    @property
+    def committed(self) -> tuple[Commitment, ...]:
+        """What was sent."""
+
+
+def node_free_times(state: Start) -> list[Fraction]:
+    """Return when each node can be sent to: it is not before, whatever a plan says.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Commitment, Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> sent = Commitment("a", node=1, start=0, load=2, end=6)
+    >>> instance = Instance(
+    ...     Cluster(3, tau=1, chi=2), (Task("b", 3, 1, 9),), 3, (0, 0, 8), committed=(sent,)
+    ... )
+    >>> [int(instant) for instant in node_free_times(instance)], int(channel_free_time(instance))
+    ([3, 6, 8], 3)
+    """
+    now = exact(state.now)
+    free = [now for _ in range(state.cluster.nodes)]
+    for node, ready in enumerate(state.ready_times):
+        free[node] = max(now, exact(ready))
+    for chunk in state.committed:
+        free[chunk.node] = max(free[chunk.node], exact(chunk.end))
+    return free
+
+
+def channel_free_time(state: Start) -> Fraction:
+    """Return when the channel can be used: what is committed has been sent by then."""
+    cluster = state.cluster
+    free = max(exact(state.now), exact(state.channel_ready))
+    for chunk in state.committed:
+        sending = exact(cluster.theta_cm) + exact(chunk.load) * exact(cluster.tau_of(chunk.node))
+        free = max(free, exact(chunk.start) + sending)
+    return free
+
+
+def loads_to_plan(instance: Instance) -> dict[str, Fraction]:
+    """Return of each task what a plan must compute of it: what is not committed.
+
+    Examples
+    --------
+    >>> from dlopt.problems.admission import Commitment, Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> tasks = Task("a", 0, 5, 9), Task("b", 0, 5, 9, remaining=1), Task("c", 3, 5, 9)
+    >>> sent = Commitment("a", node=0, start=0, load=2, end=6)
+    >>> instance = Instance(Cluster(1, tau=1, chi=2), tasks, now=3, committed=(sent,))
+    >>> [int(load) for load in loads_to_plan(instance).values()]
+    [3, 1, 5]
+    """
+    loads = {task.id: exact(task.load) for task in instance.tasks}
+    for chunk in instance.committed:
+        if chunk.task in loads:
+            loads[chunk.task] -= exact(chunk.load)
+    for task in instance.tasks:
+        told = task.remaining
+        loads[task.id] = max(loads[task.id], Fraction(0)) if told is None else exact(told)
+    return loads
+
+
+def promised_before(instance: Instance) -> frozenset[str]:
+    """Return the tasks that no plan may reject: those that arrived before `now`."""
+    now = exact(instance.now)
+    return frozenset(task.id for task in instance.tasks if exact(task.arrival) < now)

@@ -1,0 +1,21 @@
+"""Which objectives there are; what a plan is worth under them, `objectives` and `claims` say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dlopt.problems.admission.data import Instance
+from dlopt.result import Objective
+
+OBJECTIVES: Mapping[str, Objective] = {
+    "accepted": Objective("accepted", "max"),
+    "accepted-load": Objective("accepted-load", "max"),
+    "reject-ratio": Objective("reject-ratio", "min", telling=False),
+    "utilization": Objective("utilization", "max"),
+    "misses": Objective("misses", "min", telling=False),
+}
+
+
+def default_objective(instance: Instance) -> str:
+    """Return the objective that is meant where none is named: ``accepted``."""
+    return "accepted"

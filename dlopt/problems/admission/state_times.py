@@ -1,0 +1,84 @@
+"""What a cluster as it stands leaves to a plan, for those that make plans: in their own numbers.
+
+No checker uses these lines, see `dlopt.problems.admission.checker_times`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from dlopt.arithmetic import Number
+from dlopt.problems.admission.initial_state import later
+from dlopt.problems.cluster import Cluster
+
+
+def _itself(number: Number) -> Any:
+    return number
+
+
+class State(Protocol):
+    """What the instances of this family say of a cluster as it stands."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster."""
+
+    @property
+    def now(self) -> Number:
+        """The instant."""
+
+    @property
+    def ready_times(self) -> tuple[Number, ...]:
+        """When nodes are ready."""
+
+    @property
+    def channel_ready(self) -> Number:
+        """When the channel is."""
+
+    @property
+    def committed(self) -> tuple[Any, ...]:
+        """What was sent."""
+
+
+class Stream(State, Protocol):
+    """A state, and the tasks that are to be planned."""
+
+    @property
+    def tasks(self) -> tuple[Any, ...]:
+        """The tasks."""
+
+
+def free_times_of(state: State) -> tuple[Any, ...]:
+    """Return when each node can be sent to."""
+    free = [later(instant, state.now) for instant in state.ready_times]
+    free = free or [state.now] * state.cluster.nodes
+    for chunk in state.committed:
+        free[chunk.node] = later(free[chunk.node], chunk.end)
+    return tuple(free)
+
+
+def channel_free_of(instance: State, number: Callable[[Number], Any] = _itself) -> Any:
+    """Return when the channel can be used, computed in the numbers that `number` makes."""
+    cluster = instance.cluster
+    sent = [
+        number(chunk.start)
+        + number(cluster.theta_cm)
+        + number(chunk.load) * number(cluster.tau_of(chunk.node))
+        for chunk in instance.committed
+    ]
+    return max((number(instance.now), number(instance.channel_ready), *sent))
+
+
+def remaining_of(instance: Stream, number: Callable[[Number], Any] = _itself) -> dict[str, Any]:
+    """Return what is still to be planned, computed in the numbers that `number` makes."""
+    done: dict[str, Any] = defaultdict(int)
+    for chunk in instance.committed:
+        done[chunk.task] += number(chunk.load)
+    return {
+        task.id: max(number(task.load) - done[task.id], 0)
+        if task.remaining is None
+        else number(task.remaining)
+        for task in instance.tasks
+    }

@@ -1,0 +1,44 @@
+"""Which objectives there are; what a plan is worth under them, `objectives` and `claims` say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dlopt.problems.coreservation.data import Instance
+from dlopt.result import Objective
+
+OBJECTIVES: Mapping[str, Objective] = {
+    goal.name: goal
+    for goal in (
+        Objective("benefit", "max"),
+        Objective("rejections", "min"),
+        Objective("rejected-priority", "min"),
+        Objective(
+            "benefit-then-rejections",
+            "max",
+            levels=("benefit", "rejections"),
+            senses=("max", "min"),
+            telling=False,
+        ),
+        Objective(
+            "rejections-then-benefit",
+            "min",
+            levels=("rejections", "benefit"),
+            senses=("min", "max"),
+            telling=False,
+        ),
+        Objective(
+            "rejected-priority-then-benefit",
+            "min",
+            levels=("rejected-priority", "benefit"),
+            senses=("min", "max"),
+            telling=False,
+        ),
+        Objective("rejections-then-machines", "min", ("rejections", "machines"), telling=False),
+    )
+}
+
+
+def default_objective(instance: Instance) -> str:
+    """Return the objective that is meant where none is named: ``benefit``."""
+    return "benefit"

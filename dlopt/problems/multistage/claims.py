@@ -1,0 +1,58 @@
+"""What a method claims that its plan is worth; a checker works it out for itself."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dlopt.arithmetic import Number, exact, simplest
+from dlopt.problems.multistage.data import Instance, Solution
+
+
+def claimed_value(instance: Instance, solution: Solution, name: str) -> Number:
+    """Return the value of a plan under an objective, in exact numbers.
+
+    See `dlopt.problems.multistage.objective`, which shares nothing with this.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Grant, Reservation
+    >>> wanted = (Reservation("r", 0, 1, 3), Reservation("s", 0, 1, 3))
+    >>> instance = Instance(Cluster(1, 1, 1), reservations=wanted, reservation_weight=5)
+    >>> plan = Solution((), (Grant("r", True, 0, (0,)), Grant("s", False, 0)), ())
+    >>> [str(claimed_value(instance, plan, name)) for name in ("accepted", "reject-ratio")]
+    ['5', '1/2']
+    """
+    loads = {task.id: exact(task.load) for task in instance.tasks}
+    tasks = [said.task for said in solution.decisions if said.accepted]
+    held = [grant for grant in solution.grants if grant.accepted]
+    if name == "utilization":
+        return _utilization(instance, solution)
+    if name == "reject-ratio":
+        asked = len(instance.tasks) + len(instance.reservations)
+        return Fraction(asked - len(tasks) - len(held), asked)
+    if name == "accepted-load":
+        return simplest(sum((loads[task] for task in tasks), Fraction(0)))
+    if name == "accepted":
+        worth = exact(instance.task_weight) * len(tasks)
+        return simplest(worth + exact(instance.reservation_weight) * len(held))
+    return len(tasks) if name == "accepted-tasks" else len(held)
+
+
+def _utilization(instance: Instance, solution: Solution) -> Fraction:
+    """Return the share of the time of all nodes in which they are reserved, receive or compute."""
+    dues = [exact(task.arrival) + exact(task.deadline) for task in instance.tasks]
+    windows = {one.id: (exact(one.start), exact(one.end)) for one in instance.reservations}
+    end = max((*dues, *(stop for _, stop in windows.values())))
+    asked = [exact(task.arrival) for task in instance.tasks]
+    asked += [exact(one.arrival) for one in instance.reservations]
+    begin = max(min(asked), exact(instance.now))
+    spans = [(windows[g.reservation], len(g.nodes)) for g in solution.grants if g.accepted]
+    for chunk in solution.chunks:
+        sent = exact(chunk.transmission_start), exact(chunk.transmission_end)
+        ran = exact(chunk.computation_start), exact(chunk.computation_end)
+        spans += [(sent, 1), (ran, 1)]
+    used = sum(
+        (max(min(b, end), begin) - max(min(a, end), begin)) * nodes for (a, b), nodes in spans
+    )
+    return used / ((end - begin) * instance.cluster.nodes) if end > begin else Fraction(0)

@@ -1,0 +1,22 @@
+"""Which objectives there are; what a plan is worth under them, `objectives` and `claims` say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dlopt.problems.multistage.data import Instance
+from dlopt.result import Objective
+
+OBJECTIVES: Mapping[str, Objective] = {
+    "accepted": Objective("accepted", "max"),
+    "accepted-tasks": Objective("accepted-tasks", "max"),
+    "accepted-reservations": Objective("accepted-reservations", "max"),
+    "accepted-load": Objective("accepted-load", "max", telling=False),
+    "reject-ratio": Objective("reject-ratio", "min", telling=False),
+    "utilization": Objective("utilization", "max"),
+}
+
+
+def default_objective(instance: Instance) -> str:
+    """Return the objective that is meant where none is named: ``accepted``."""
+    return "accepted"
