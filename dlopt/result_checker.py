@@ -275,8 +275,8 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
         plan = f"the checked plan of {other.method} has the value {_text(other.value)}"
         if none:
             return f"it says that no plan exists, but {plan}"
-        beyond = answer.bound is not None and beyond(goal, other.value, answer.bound)
-        if beyond and not meets(answer.bound, other.value, answer.origin):
+        better = answer.bound is not None and beyond(goal, other.value, answer.bound)
+        if better and not meets(answer.bound, other.value, answer.origin):
             limit = _text(answer.bound)
             return f"its bound says that no plan is better than {limit}, but {plan}"
     return None
