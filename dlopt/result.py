@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Generic, Literal, TypeAlias, TypeVar
+from fractions import Fraction
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from dlopt.arithmetic import Number, exact, is_finite, shown
 from dlopt.certificates import BoundCertificate
@@ -246,6 +247,13 @@ class Result(Generic[SolutionT]):
     --------
     >>> Result(Status.FEASIBLE, value=4, bound=3).gap
     Fraction(1, 4)
+
+    Its text can be printed whatever the numbers: those with more digits than Python prints (4300)
+    are rounded.
+
+    >>> huge = Result(Status.FEASIBLE, value=Fraction(10**5000, 3 * 10**4990 + 1))
+    >>> "value=3333333333.333, bound=None" in repr(huge)
+    True
     """
 
     status: Status
@@ -266,6 +274,10 @@ class Result(Generic[SolutionT]):
     proof: Proof | None = None
     origin: Number = 0
     installments: int | None = None
+
+    def __repr__(self) -> str:
+        texts = (f"{one.name}={_printed(getattr(self, one.name))}" for one in fields(self) if one.repr)
+        return f"{type(self).__qualname__}({', '.join(texts)})"
 
     @property
     def gap(self) -> Value | None:
@@ -303,6 +315,21 @@ def relative_gap(value: Number, reference: Number, origin: Number = 0) -> Number
     gap = abs(one - other) / span
     floating = isinstance(value, float) or isinstance(reference, float)
     return float(gap) if floating and is_finite(gap) else gap
+
+
+def _printed(thing: Any) -> str:
+    """Return the text of what may hold numbers with more digits than Python prints."""
+    try:
+        return repr(thing)
+    except ValueError:
+        pass
+    if isinstance(thing, tuple):
+        parts = ", ".join(map(_printed, thing))
+        return f"({parts},)" if len(thing) == 1 else f"({parts})"
+    if is_dataclass(thing):
+        parts = ", ".join(f"{one.name}={_printed(getattr(thing, one.name))}" for one in fields(thing))
+        return f"{type(thing).__qualname__}({parts})"
+    return shown(thing) if isinstance(thing, int | Fraction) else object.__repr__(thing)
 
 
 def _key(value: Value) -> tuple[Number, ...]:
