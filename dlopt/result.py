@@ -276,8 +276,7 @@ class Result(Generic[SolutionT]):
     installments: int | None = None
 
     def __repr__(self) -> str:
-        texts = (f"{one.name}={_printed(getattr(self, one.name))}" for one in fields(self) if one.repr)
-        return f"{type(self).__qualname__}({', '.join(texts)})"
+        return _record(self)
 
     @property
     def gap(self) -> Value | None:
@@ -317,6 +316,13 @@ def relative_gap(value: Number, reference: Number, origin: Number = 0) -> Number
     return float(gap) if floating and is_finite(gap) else gap
 
 
+def _record(thing: Any) -> str:
+    """Return the text of a data class, as it would be generated."""
+    shown_fields = (one.name for one in fields(thing) if one.repr)
+    parts = (f"{name}={_printed(getattr(thing, name))}" for name in shown_fields)
+    return f"{type(thing).__qualname__}({', '.join(parts)})"
+
+
 def _printed(thing: Any) -> str:
     """Return the text of what may hold numbers with more digits than Python prints."""
     try:
@@ -327,8 +333,7 @@ def _printed(thing: Any) -> str:
         parts = ", ".join(map(_printed, thing))
         return f"({parts},)" if len(thing) == 1 else f"({parts})"
     if is_dataclass(thing):
-        parts = ", ".join(f"{one.name}={_printed(getattr(thing, one.name))}" for one in fields(thing))
-        return f"{type(thing).__qualname__}({parts})"
+        return _record(thing)
     return shown(thing) if isinstance(thing, int | Fraction) else object.__repr__(thing)
 
 

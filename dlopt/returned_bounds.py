@@ -25,7 +25,7 @@ from dlopt.arithmetic import (
 )
 from dlopt.problems.allowance import rounded_down
 from dlopt.problems.validated_record import Header, numbers_of
-from dlopt.result import Objective, Proof, Result, Status, Value
+from dlopt.result import Objective, Proof, Result, Value
 
 
 def origin_of(instance: Header, objective: str) -> Number:
@@ -62,6 +62,7 @@ def with_accepted_plans(instance: Header, goal: Objective, answer: Result[Any]) 
     --------
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
+    >>> from dlopt.result import Status
     >>> instance = Instance(Cluster(1, tau=0, chi=1.5), (10**12,), load=1.0)
     >>> goal = Objective("completion", "min")
     >>> answer = Result(Status.BOUND, bound=1e12 + 1.5, tolerance=1e-6)

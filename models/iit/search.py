@@ -9,6 +9,7 @@ from typing import Any
 from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
 from dlopt.backends.pulp import Outcome
 from dlopt.backends.time_budget import Budget
+from dlopt.errors import SolverError
 from dlopt.models.iit.fixed_sequence_lp import SequenceModel, Timed
 from dlopt.models.iit.fluid_relaxation import least_completion
 from dlopt.models.iit.initial_solution import filled
@@ -134,7 +135,7 @@ class Search:
     def _bounded_by_flow(self, plan: Solution, completion: Any) -> Timed:
         """Return a plan that refutes the solver's bound, with the bound of every plan instead."""
         self.refuted = True
-        flow = least_completion(self.instance, self.budget.left(), self.solver, self.seed)
+        flow = self._flow(proven=True)
         bound = None if flow.bound is None else min(flow.bound, completion)
         return Timed(plan, completion, bound, None, flow)
 
@@ -143,17 +144,22 @@ class Search:
 
         Floats tell first whether it can.
         """
-        limits, solver, seed = self.budget.left(), self.solver, self.seed
-        rough = least_completion(self.instance, limits, solver, seed, proven=False)
-        if rough.bound is None or (bound is not None and rough.bound < bound):
+        try:
+            flow = self._flow(proven=False)
+            if flow.bound is None or (bound is not None and flow.bound < bound):
+                return bound
+            flow = self._flow(proven=True)
+        except (TimeoutError, SolverError):  # pragma: no cover - the time is up, or HiGHS fails
             return bound
-        flow = least_completion(self.instance, self.budget.left(), solver, seed)
-        if not flow.proven or flow.bound is None:
-            return bound
-        if flow.bound == completion or bound is None or not _close(bound, completion):
+        closes = flow.bound == completion or bound is None or not _close(bound, completion)
+        if flow.proven and closes:
             self.proven = True
             return flow.bound
         return bound
+
+    def _flow(self, *, proven: bool) -> Outcome:
+        left = self.budget.left()
+        return least_completion(self.instance, left, self.solver, self.seed, proven=proven)
 
     def _slack(self, most: int) -> Any:
         """Return a completion time that `most` nodes attain, a little relaxed for the solver."""
