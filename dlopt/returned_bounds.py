@@ -84,8 +84,8 @@ def with_accepted_plans(instance: Header, goal: Objective, answer: Result[Any]) 
     reason = answer.reason
     if most:
         text = (
-            f"floats tell instants at such dates so roughly that plans pass the check that are "
-            f"better by {shown(most, 3)} than exact ones: count from a later origin"
+            "floats are so coarse at such dates that the check accepts plans that are better than "
+            f"exact ones by {shown(most, 3)}: count time from a later origin"
         )
         reason = text if reason is None else f"{reason}; {text}"
     return replace(answer, bound=loose, reason=reason)

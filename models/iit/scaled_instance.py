@@ -91,13 +91,8 @@ class Scaled:
         return earliest_plan(self.instance, [chunk.node for chunk in chunks], loads)
 
     def instant_back(self, instant: Any) -> Number:
-        """Return an instant of the model as one of the original, in its numbers.
-
-        In exact numbers it is a fraction even if a solver found it in floats: at a date, a float
-        would round more than the solver's tolerance.
-        """
-        back = exact(instant) * self.time + exact(self.origin)
-        return back if self.original.exact else _like(instant, back)
+        """Return an instant of the model as one of the original."""
+        return _like(instant, exact(instant) * self.time + exact(self.origin))
 
     def load_back(self, load: Any) -> Number:
         """Return a load of the model as one of the original."""

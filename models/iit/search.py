@@ -303,7 +303,10 @@ class Search:
 
 
 def believed(bound: Any, outcome: Outcome) -> Any:
-    """Return what counts of a bound in exact numbers: of a solver's, less than it says."""
+    """Return what counts of a bound in exact numbers: of a solver's, less than it says.
+
+    It is a fraction: at a date, a float would round it by more.
+    """
     return bound if outcome.proven else exact(bound) * (1 - exact(_DOUBT))
 
 
