@@ -57,6 +57,10 @@ def mixed(draw, deadline=False, most=3, identical=None, style=None):
     costs = numbers(0, 4, kinds)
     pairs = st.tuples(costs, costs).filter(lambda pair: pair[0] + pair[1] > 0)
     drawn = [draw(pairs)] * nodes if identical else [draw(pairs) for _ in range(nodes)]
+    if style == "exact" and draw(st.booleans()):  # nodes between which floats at a date cannot tell
+        off = st.integers(0, 20).map(lambda k: 1 + F(k, 10**9))
+        drawn = [(tau * draw(off), chi * draw(off)) for tau, chi in [drawn[0]] * nodes]
+        identical = False
     tau, chi = zip(*drawn, strict=True)
     setup = st.sampled_from([0, 0, 0, 1, F(1, 3), F(1, 10) if style == "exact" else 0.1])
     if identical:
