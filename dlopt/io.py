@@ -18,7 +18,8 @@ from dlopt.json_files import load_json, replacing, to_text
 from dlopt.problems.validated_record import HEADER_FIELDS, Header, Record, examine, floating
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, PROOFS, Result, Status, Value, Violation
-from dlopt.result_checker import default_tolerance, origin_of
+from dlopt.result_checker import default_tolerance
+from dlopt.returned_bounds import origin_of
 from dlopt.version import __version__
 
 VERSION = 1

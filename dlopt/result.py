@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Generic, Literal, TypeAlias, TypeVar
+from fractions import Fraction
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from dlopt.arithmetic import Number, exact, is_finite, shown
 from dlopt.certificates import BoundCertificate
@@ -246,6 +247,13 @@ class Result(Generic[SolutionT]):
     --------
     >>> Result(Status.FEASIBLE, value=4, bound=3).gap
     Fraction(1, 4)
+
+    Its text can be printed whatever the numbers: those with more digits than Python prints (4300)
+    are rounded.
+
+    >>> huge = Result(Status.FEASIBLE, value=Fraction(10**5000, 3 * 10**4990 + 1))
+    >>> "value=3333333333.333, bound=None" in repr(huge)
+    True
     """
 
     status: Status
@@ -266,6 +274,9 @@ class Result(Generic[SolutionT]):
     proof: Proof | None = None
     origin: Number = 0
     installments: int | None = None
+
+    def __repr__(self) -> str:
+        return _record(self)
 
     @property
     def gap(self) -> Value | None:
@@ -303,6 +314,27 @@ def relative_gap(value: Number, reference: Number, origin: Number = 0) -> Number
     gap = abs(one - other) / span
     floating = isinstance(value, float) or isinstance(reference, float)
     return float(gap) if floating and is_finite(gap) else gap
+
+
+def _record(thing: Any) -> str:
+    """Return the text of a data class, as it would be generated."""
+    shown_fields = (one.name for one in fields(thing) if one.repr)
+    parts = (f"{name}={_printed(getattr(thing, name))}" for name in shown_fields)
+    return f"{type(thing).__qualname__}({', '.join(parts)})"
+
+
+def _printed(thing: Any) -> str:
+    """Return the text of what may hold numbers with more digits than Python prints."""
+    try:
+        return repr(thing)
+    except ValueError:
+        pass
+    if isinstance(thing, tuple):
+        parts = ", ".join(map(_printed, thing))
+        return f"({parts},)" if len(thing) == 1 else f"({parts})"
+    if is_dataclass(thing):
+        return _record(thing)
+    return shown(thing) if isinstance(thing, int | Fraction) else object.__repr__(thing)
 
 
 def _key(value: Value) -> tuple[Number, ...]:

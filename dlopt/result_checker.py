@@ -6,18 +6,15 @@ them; only a method that is known to be flawed may leave here with violations.
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Iterable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from dlopt import registry
 from dlopt.arithmetic import (
     EXACT,
     FLOATING,
-    ROUNDING,
     SOLVER,
     Number,
     exact,
@@ -30,6 +27,17 @@ from dlopt.errors import NotApplicableError, SolverError, shortened
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.registry import Method
 from dlopt.result import WITH_PLAN, Objective, Proof, Result, Status, Value, Violation, within_class
+from dlopt.returned_bounds import (
+    beyond,
+    difference,
+    gains_of,
+    levels_of,
+    meets,
+    origin_of,
+    proves,
+    weakened,
+    with_accepted_plans,
+)
 
 
 class RefutedAnswerError(SolverError):
@@ -94,13 +102,13 @@ def check(instance: Header, plan: Any, tolerance: float | None = None) -> tuple[
     if value is None:
         return (*found, Violation("value", plan.objective))
     origin = origin_of(instance, plan.objective)
-    if plan.value is None or _off(plan.value, value, origin) > exact(allowed):
+    if plan.value is None or difference(plan.value, value, origin) > exact(allowed):
         found += (Violation("value", plan.objective, amount=_difference(plan.value, value)),)
     bound, stated = plan.bound, _in_kind(value, allowed == EXACT)
-    apart: Any = 0 if bound is None else _off(bound, value, origin)
-    if bound is not None and apart > exact(allowed) and _beyond(goal, value, bound):
+    apart: Any = 0 if bound is None else difference(bound, value, origin)
+    if bound is not None and apart > exact(allowed) and beyond(goal, value, bound):
         found += (Violation("bound", plan.objective, amount=_difference(bound, value)),)
-    elif plan.status is Status.OPTIMAL and not _meets(bound, stated, origin):
+    elif plan.status is Status.OPTIMAL and not proves(bound, stated, origin, plan.proof):
         found += (Violation("status", str(plan.status)),)
     return found
 
@@ -140,21 +148,6 @@ def default_tolerance(instance: Header) -> float:
     return EXACT if is_exact(numbers_of(instance)) else FLOATING
 
 
-def origin_of(instance: Header, objective: str) -> Number:
-    """Return the instant that an objective counts from if it is a date, else 0.
-
-    Examples
-    --------
-    >>> from dlopt.problems.cluster import Cluster
-    >>> from dlopt.problems.iit import Instance
-    >>> origin_of(Instance(Cluster(1, tau=1, chi=1), (1_700_000_000,), load=1), "nodes")
-    0
-    """
-    of = getattr(registry.problem_of(instance).module, "origin", None)
-    origin: Number = 0 if of is None else of(instance, objective)
-    return origin
-
-
 def values_of(instance: Header, solution: Any) -> dict[str, Value]:
     """Return what a plan is worth by every objective that can be said of it.
 
@@ -186,7 +179,7 @@ def misfit(stem: str, answer: object) -> str | None:
     if not isinstance(answer.solver, str | None):
         return f"its solver is {answer.solver!r}, not a name"
     for name, value in (("value", answer.value), ("bound", answer.bound)):
-        levels = () if value is None else _levels(value)
+        levels = () if value is None else levels_of(value)
         if not all(isinstance(level, numbers.Real) for level in levels):
             return f"its {name} is no number: {value!r}"
     return None
@@ -202,10 +195,10 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     """
     if answer.reason is not None:
         answer = replace(answer, reason=shortened(answer.reason))
-    proves = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"
+    may_bound = entry.claim in ("optimal", "literal-unsound") or entry.kind != "heuristic"
     if answer.status is Status.INFEASIBLE and entry.claim != "optimal":
         raise RefutedAnswerError(f"{entry.name} cannot prove infeasibility", instance, answer)
-    if answer.bound is not None and not proves:
+    if answer.bound is not None and not may_bound:
         raise RefutedAnswerError(f"{entry.name} cannot prove a bound", instance, answer)
     if (answer.solution is not None) != (answer.status in WITH_PLAN):
         has = "a plan" if answer.solution is not None else "no plan"
@@ -214,7 +207,9 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     origin = origin_of(instance, goal.name)
     answer = replace(answer, proof=_proof(instance, entry, answer), origin=origin)
     if answer.solution is None:
-        return replace(answer, tolerance=_tolerance(entry, [answer.bound]))
+        rounded = any(gains_of(instance, goal, answer.bound))
+        answer = replace(answer, tolerance=_tolerance(entry, [0.0 if rounded else answer.bound]))
+        return with_accepted_plans(instance, goal, answer)
     module = registry.problem(entry.stem).module
     rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(answer.solution))
     tolerance = EXACT if rational else _tolerance(entry, [0.0])
@@ -224,7 +219,7 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
     wrong = (
         claimed is None
         or recomputed is None
-        or _off(claimed, recomputed, origin) > exact(tolerance)
+        or difference(claimed, recomputed, origin) > exact(tolerance)
     )
     answer = replace(answer, violations=found, tolerance=tolerance)
     if found or wrong or recomputed is None:
@@ -233,18 +228,20 @@ def verdict(instance: Header, entry: Method, goal: Objective, answer: Result[Any
         what = str(found[0]) if found else f"its value is {_text(recomputed)}, not {_text(claimed)}"
         raise RefutedAnswerError(f"the answer of {entry.name} is refuted: {what}", instance, answer)
     value = _in_kind(recomputed, rational)
-    answer = replace(answer, value=value)
-    if answer.bound is not None and _beyond(goal, value, answer.bound):
-        if not _meets(answer.bound, value, origin):
+    answer = with_accepted_plans(instance, goal, replace(answer, value=value))
+    if answer.bound is not None and beyond(goal, value, answer.bound):
+        if not meets(answer.bound, value, origin):
             raise RefutedAnswerError(
                 f"{entry.name} has a plan of value {_text(value)} beyond its bound "
                 f"{_text(answer.bound)}",
                 instance,
                 answer,
             )
-        answer = replace(answer, bound=value)
-    if answer.status is Status.OPTIMAL and not _meets(answer.bound, value, origin):
-        return replace(answer, status=Status.FEASIBLE, reason="value and bound differ")
+        loose = weakened(goal, answer.bound, value, origin) if rational else value
+        answer = replace(answer, bound=loose)
+    if answer.status is Status.OPTIMAL and not proves(answer.bound, value, origin, answer.proof):
+        why = "value and bound differ" + (f": {answer.reason}" if answer.reason else "")
+        return replace(answer, status=Status.FEASIBLE, reason=why)
     return answer
 
 
@@ -278,8 +275,8 @@ def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]
         plan = f"the checked plan of {other.method} has the value {_text(other.value)}"
         if none:
             return f"it says that no plan exists, but {plan}"
-        beyond = answer.bound is not None and _beyond(goal, other.value, answer.bound)
-        if beyond and not _meets(answer.bound, other.value, answer.origin):
+        better = answer.bound is not None and beyond(goal, other.value, answer.bound)
+        if better and not meets(answer.bound, other.value, answer.origin):
             limit = _text(answer.bound)
             return f"its bound says that no plan is better than {limit}, but {plan}"
     return None
@@ -299,7 +296,7 @@ def _proof(instance: Header, entry: Method, answer: Result[Any]) -> Proof | None
 
 
 def _tolerance(entry: Method, numbers: Iterable[Value | None]) -> float:
-    if is_exact(level for number in numbers if number is not None for level in _levels(number)):
+    if is_exact(level for number in numbers if number is not None for level in levels_of(number)):
         return EXACT
     return FLOATING if entry.kind == "heuristic" else SOLVER
 
@@ -325,43 +322,6 @@ def _worth(instance: Header, solution: Any, name: str) -> Value | None:
     return value
 
 
-def _meets(bound: Value | None, value: Value, origin: Number) -> bool:
-    """Tell whether a bound proves a value: equal if both are exact, else as solvers round."""
-    if bound is None:
-        return False
-    rational = is_exact((*_levels(bound), *_levels(value)))
-    return bool(_off(bound, value, origin) <= exact(EXACT if rational else SOLVER))
-
-
-def _beyond(goal: Objective, value: Value, bound: Value) -> bool:
-    """Tell whether a value is better than a bound, or the bound is no number to compare with."""
-    return _off(bound, value) == math.inf or goal.better(value, bound)
-
-
-def _off(claimed: Value, truth: Value, origin: Number = 0) -> Any:
-    """Return the largest difference of two values, relative to the larger of the two.
-
-    Dates count from the origin, and may differ by their rounding as floats. The difference is
-    infinite where values cannot be compared.
-    """
-    levels = _levels(claimed)
-    if len(levels) != len(_levels(truth)) or not all(map(is_finite, levels)):
-        return math.inf
-    pairs = zip(levels, _levels(truth), strict=True)
-    return max(_relative(a, b, exact(origin)) for a, b in pairs)
-
-
-def _relative(left: Number, right: Number, origin: Fraction) -> Fraction | float:
-    one, other = exact(left), exact(right)
-    apart = abs(one - other)
-    if origin and not is_exact((left, right)):
-        apart -= ROUNDING * max(abs(one), abs(other))
-    if apart <= 0:
-        return Fraction(0)
-    span = max(abs(one - origin), abs(other - origin))
-    return apart / span
-
-
 def _difference(claimed: Value | None, truth: Value) -> Number | None:
     if claimed is None or isinstance(claimed, tuple) or isinstance(truth, tuple):
         return None
@@ -375,7 +335,3 @@ def _text(value: Value | None) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(_text(level) for level in value)})"
     return str(value if value is None or not is_finite(value) else to_json(value))
-
-
-def _levels(value: Value) -> tuple[Number, ...]:
-    return value if isinstance(value, tuple) else (value,)

@@ -122,9 +122,13 @@ def test_a_bound_in_exact_numbers_proves_nothing_unless_it_is_the_value(
         solve(THREE, "own")
 
 
-def test_a_bound_beyond_the_value_by_rounding_is_cut_back(answering: Register) -> None:
+def test_a_bound_beyond_the_value_by_rounding_is_weakened(answering: Register) -> None:
+    """In exact numbers other plans may be as much better than it says; in floats, within 1e-6."""
     answering(valid(status=Status.OPTIMAL, bound=9 + 1e-8), claim="optimal")
     result = solve(THREE, "own")
+    assert result.status is Status.OPTIMAL
+    assert 9 * (1 - 1e-6) < result.bound <= (9 + 1e-8) * (1 - 1e-6)
+    result = solve(FLOATS, "own")
     assert result.status is Status.OPTIMAL and result.bound == 9 and result.gap == 0
 
 

@@ -214,6 +214,27 @@ def test_runtime_is_no_part_of_equality() -> None:
         assert one != replace(one, **change)
 
 
+def test_the_text_of_a_result_is_that_of_its_fields() -> None:
+    one = Result(Status.OPTIMAL, solution="plan", value=3, bound=3, method="exact")
+    assert repr(one).startswith("Result(status=<Status.OPTIMAL: 'optimal'>, solution='plan', ")
+    assert repr(one).endswith("proof=None, origin=0, installments=None)")
+    assert "certificate" not in repr(one)
+
+
+def test_numbers_with_more_digits_than_python_prints_are_rounded_in_texts() -> None:
+    huge = Fraction(10**5000 + 1, 3 * 10**4999)
+    plan = Objective("o", "min", senses=(huge, "min"))  # type: ignore[arg-type]
+    text = repr(Result(Status.FEASIBLE, solution=plan, value=(huge,), bound=(10**5000, 2)))
+    assert "value=(3.33333,)" in text and "bound=(1e+5000, 2)" in text
+    assert "solution=Objective(name='o', " in text and "senses=(3.33333, 'min')" in text
+
+    class Stubborn:
+        def __repr__(self) -> str:
+            raise ValueError
+
+    assert "Stubborn object at" in repr(Result(Status.FEASIBLE, solution=Stubborn()))
+
+
 def test_what_is_absent_is_none() -> None:
     empty = Result(Status.UNKNOWN)
     assert empty.solution is empty.value is empty.bound is empty.gap is empty.reason is None

@@ -105,8 +105,10 @@ class FluidModel:
                 self.problem += linear(terms) >= 0
 
 
-def least_completion(instance: Instance, limits: Limits, solver: str, seed: int) -> Outcome:
-    """Return what no plan of any kind ends before.
+def least_completion(
+    instance: Instance, limits: Limits, solver: str, seed: int, *, proven: bool = True
+) -> Outcome:
+    """Return what no plan of any kind ends before; in exact numbers with a proof, if wanted.
 
     Examples
     --------
@@ -120,7 +122,8 @@ def least_completion(instance: Instance, limits: Limits, solver: str, seed: int)
     while True:
         middle = (low + high) // 2
         model = FluidModel(instance, middle).minimise_completion()
-        outcome = optimise(model.problem, limits, solver=solver, seed=seed, exact=instance.exact)
+        exact = proven and instance.exact
+        outcome = optimise(model.problem, limits, solver=solver, seed=seed, exact=exact)
         if outcome.status is not Status.OPTIMAL or outcome.value is None or low == high:
             return outcome
         if middle < len(instants) and outcome.value > instants[middle]:

@@ -8,7 +8,7 @@ from dlopt.backends.pulp import DEFAULT
 from dlopt.errors import NotApplicableError
 from dlopt.models.iit import fluid_relaxation
 from dlopt.models.iit.scaled_instance import Scaled
-from dlopt.models.iit.search import Search
+from dlopt.models.iit.search import Search, believed
 from dlopt.models.iit.sequencing_milp import MOST_BINARIES
 from dlopt.problems.earliest_schedule import last_result
 from dlopt.problems.iit.data import Instance, Solution
@@ -52,7 +52,8 @@ def exact_plan(
     Result
         ``OPTIMAL`` with value and bound; in exact numbers ``sequence`` proves both by a rational
         dual solution. The MILPs leave the bound of the solver, less 2.5e-7 of it for what its
-        tolerances may have cut off, beside an exact value. ``FEASIBLE`` or ``LIMIT`` at a limit.
+        tolerances may have cut off, beside an exact value; the bound of `bound_fluid` takes its
+        place where it proves the value exactly. ``FEASIBLE`` or ``LIMIT`` at a limit.
         ``INFEASIBLE`` with the load that can be done by the deadline.
 
     Raises
@@ -131,6 +132,8 @@ def bound_fluid(
     scaled = Scaled.of(instance)
     outcome = fluid_relaxation.least_completion(scaled.instance, limits, solver, seed)
     bound = outcome.bound if outcome.status is Status.OPTIMAL else None
+    if bound is not None and instance.exact:
+        bound = believed(bound, outcome)
     return Result(
         Status.LIMIT if bound is None else Status.BOUND,
         objective=objective,

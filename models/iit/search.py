@@ -9,12 +9,14 @@ from typing import Any
 from dlopt.arithmetic import ROUNDING, SOLVER, exact, least, shown
 from dlopt.backends.pulp import Outcome
 from dlopt.backends.time_budget import Budget
+from dlopt.errors import SolverError
 from dlopt.models.iit.fixed_sequence_lp import SequenceModel, Timed
 from dlopt.models.iit.fluid_relaxation import least_completion
 from dlopt.models.iit.initial_solution import filled
 from dlopt.models.iit.prefix_milp import Prefixes, PrefixModel
 from dlopt.models.iit.scaled_instance import Scaled
 from dlopt.models.iit.sequencing_milp import OrderModel
+from dlopt.problems.allowance import rounded_down
 from dlopt.problems.earliest_schedule import earliest_plan, last_result
 from dlopt.problems.iit.data import Solution
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Proof, Result, Status
@@ -60,7 +62,10 @@ class Search:
         if self._late(timed.completion):
             return self._infeasible("completion", timed)
         plan, outcome = _planned(timed), timed.outcome
-        return self._answer("completion", plan, timed.completion, self._stated(timed), outcome)
+        bound = self._stated(timed)
+        if self.instance.exact and not (timed.outcome.proven or self.refuted):
+            bound = self._or_that_of_flow(bound, timed.completion)
+        return self._answer("completion", plan, timed.completion, bound, outcome)
 
     def fewest_nodes(self) -> Answer:
         """Return the plan of fewest nodes that meets the deadline; it ends as early as it can."""
@@ -122,15 +127,39 @@ class Search:
         if bound is not None and bound > completion:
             if exact(bound) - exact(completion) > 4 * exact(_SLACK):  # more than rounding
                 return self._bounded_by_flow(plan or known, completion)
-            bound = float(completion)  # a float, as it is no proof in exact numbers
+            # In exact numbers the solver may be off as much the other way, for other plans.
+            off = exact(bound) - exact(completion) if self.instance.exact else 0
+            bound = rounded_down(exact(completion) - off)  # a float: it proves nothing exactly
         return Timed(plan, completion, bound, None, outcome)
 
     def _bounded_by_flow(self, plan: Solution, completion: Any) -> Timed:
         """Return a plan that refutes the solver's bound, with the bound of every plan instead."""
         self.refuted = True
-        flow = least_completion(self.instance, self.budget.left(), self.solver, self.seed)
+        flow = self._flow(proven=True)
         bound = None if flow.bound is None else min(flow.bound, completion)
         return Timed(plan, completion, bound, None, flow)
+
+    def _or_that_of_flow(self, bound: Any, completion: Any) -> Any:
+        """Return a solver's bound, or that of loads that flow if it proves more, exactly.
+
+        Floats tell first whether it can.
+        """
+        try:
+            flow = self._flow(proven=False)
+            if flow.bound is None or (bound is not None and flow.bound < bound):
+                return bound
+            flow = self._flow(proven=True)
+        except (TimeoutError, SolverError):  # pragma: no cover - the time is up, or HiGHS fails
+            return bound
+        closes = flow.bound == completion or bound is None or not _close(bound, completion)
+        if flow.proven and closes:
+            self.proven = True
+            return flow.bound
+        return bound
+
+    def _flow(self, *, proven: bool) -> Outcome:
+        left = self.budget.left()
+        return least_completion(self.instance, left, self.solver, self.seed, proven=proven)
 
     def _slack(self, most: int) -> Any:
         """Return a completion time that `most` nodes attain, a little relaxed for the solver."""
@@ -181,8 +210,7 @@ class Search:
     def _answer(
         self, objective: str, plan: Solution, value: Any, bound: Any, outcome: Outcome
     ) -> Answer:
-        off = None if bound is None else abs(exact(value) - exact(bound))
-        close = off is not None and not self.refuted and off <= exact(SOLVER) * exact(value)
+        close = bound is not None and not self.refuted and _close(bound, value)
         return Result(
             Status.OPTIMAL if close else Status.FEASIBLE,
             solution=plan,
@@ -209,9 +237,9 @@ class Search:
 
     def _stated(self, timed: Timed) -> Any:
         """Return a bound that holds for exact instances, too: a solver's is within a tolerance."""
-        if timed.bound is None or timed.outcome.proven or not self.instance.exact:
+        if timed.bound is None or not self.instance.exact:
             return timed.bound
-        return float(timed.bound) * (1 - _DOUBT)
+        return believed(timed.bound, timed.outcome)
 
     def _proof(self) -> Proof:
         """Return on whose word the bound stands."""
@@ -272,6 +300,18 @@ class Search:
             solver_version=timed.outcome.version,
             proof=self._proof(),
         )
+
+
+def believed(bound: Any, outcome: Outcome) -> Any:
+    """Return what counts of a bound in exact numbers: of a solver's, less than it says.
+
+    It is a fraction: at a date, a float would round it by more.
+    """
+    return bound if outcome.proven else exact(bound) * (1 - exact(_DOUBT))
+
+
+def _close(bound: Any, value: Any) -> bool:
+    return abs(exact(value) - exact(bound)) <= exact(SOLVER) * exact(value)
 
 
 def _in_class(hint: Solution | None, installments: int) -> bool:

@@ -171,6 +171,8 @@ def longer_send(draw: Any, instance: Instance, chunks: tuple[Chunk, ...]) -> Cor
     chunk, off = chunks[-1], draw(amounts)  # the last one, so that no other is in its way
     start, begun = chunk.transmission_start, chunk.computation_start
     end = chunk.transmission_end + off
+    # A transmission that took no time may have begun within another.
+    alone = all(other.transmission_end <= start for other in chunks[:-1])
     return Corrupted(
         instance,
         (*chunks[:-1], replace(chunk, transmission_end=end)),
@@ -178,6 +180,7 @@ def longer_send(draw: Any, instance: Instance, chunks: tuple[Chunk, ...]) -> Cor
             Violation("transmission-duration", name(chunk), start, end, off),
             Violation("computes-before-received", name(chunk), begun, end, off),
         ),
+        alone,
     )
 
 

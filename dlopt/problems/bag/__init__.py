@@ -6,7 +6,7 @@ long a task takes is its work by the power of the machine, or stands in a matrix
 Source: Liu, Baskiyar and Li 2007; Chen 2001, chapter 2, for the matrix.
 """
 
-from dlopt.problems.bag.checker import KINDS, violations
+from dlopt.problems.bag.checker import KINDS, allowed_gain, violations
 from dlopt.problems.bag.data import (
     Instance,
     Link,
@@ -31,6 +31,7 @@ __all__ = [
     "Site",
     "Solution",
     "Task",
+    "allowed_gain",
     "default_objective",
     "faults",
     "objective",

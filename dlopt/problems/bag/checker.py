@@ -78,6 +78,47 @@ def violations(
     return tuple(_Rules(instance, solution, tolerance).broken())
 
 
+def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: float) -> Fraction:
+    """Return by how much a plan that `violations` accepts may be better than exact plans.
+
+    Parameters
+    ----------
+    instance : Instance
+    name : str
+        An objective. ``flowtime`` counts the end of every task, ``makespan`` one.
+    bound : Fraction
+        What no exact plan is better than.
+    tolerance : float
+        As in `violations`; not 0.
+
+    Returns
+    -------
+    Fraction
+        What ends may lie before those of the exact plan, see `violations`. 0 for numbers of tasks.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Machine
+    >>> tasks = (Task("a", 1.0, release=2**46), Task("b", 2, release=2**46))
+    >>> instance = Instance(tasks, (Machine("m"),))
+    >>> float(allowed_gain(instance, "makespan", Fraction(2**46 + 3), 1e-9))
+    1.0000000010000454
+    >>> float(allowed_gain(instance, "flowtime", Fraction(4), 1e-9))
+    2.0000000020000605
+    """
+    if name not in ("makespan", "flowtime"):
+        return Fraction(0)
+    rules = _Rules(instance, Solution(()), tolerance)
+    tasks, first = instance.all_tasks, exact(origin(instance, "makespan"))
+    if name == "makespan":
+        ends, count = bound, 1
+    else:
+        ends = bound + sum((exact(task.release) for task in tasks), Fraction(0))
+        count = len(tasks)
+    drift = DRIFT * len(tasks) * max(ends - count * first, Fraction(0))
+    return count * rules.tolerance * rules.shortest + ROUNDING * ends + drift
+
+
 class _Rules:
     """The rules against one plan, as exact numbers."""
 
@@ -160,7 +201,7 @@ class _Rules:
         drift = DRIFT * len(self.solution.placements)
         first = exact(origin(self.instance, "makespan"))
         for runs in busy.values():
-            for run, start in exact_starts(runs, self.tolerance * self._shortest):
+            for run, start in exact_starts(runs, self.tolerance * self.shortest):
                 end = start + run.length
                 early = max(start - run.start, end - run.end)
                 if early > self._off(end) + drift * (end - first):
@@ -189,10 +230,10 @@ class _Rules:
         """Return by how much instants may be off."""
         if not self.tolerance:
             return Fraction(0)
-        return self.tolerance * self._shortest + abs(instant) * ROUNDING
+        return self.tolerance * self.shortest + abs(instant) * ROUNDING
 
     @cached_property
-    def _shortest(self) -> Fraction:
+    def shortest(self) -> Fraction:
         instance = self.instance
         if instance.etc is not None:
             return min(exact(time) for row in instance.etc for time in row if time is not None)

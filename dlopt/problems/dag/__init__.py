@@ -8,7 +8,7 @@ of LANs whose machines fail, as any simulator may tell it.
 Source: Chen 2001; Topcuoglu, Hariri and Wu 2002 for costs as a matrix.
 """
 
-from dlopt.problems.dag.checker import KINDS, violations
+from dlopt.problems.dag.checker import KINDS, allowed_gain, violations
 from dlopt.problems.dag.data import (
     Edge,
     Graph,
@@ -44,6 +44,7 @@ __all__ = [
     "Solution",
     "Task",
     "Trace",
+    "allowed_gain",
     "completions",
     "cost_of",
     "default_objective",

@@ -60,6 +60,47 @@ def violations(
     return tuple(_Rules(instance, solution, tolerance).broken())
 
 
+def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: float) -> Fraction:
+    """Return by how much a plan that `violations` accepts may be better than exact plans.
+
+    Parameters
+    ----------
+    instance : Instance
+    name : str
+        An objective. ``response`` counts the completion of every graph, ``makespan`` one.
+    bound : Fraction
+        What no exact plan is better than.
+    tolerance : float
+        As in `violations`; not 0.
+
+    Returns
+    -------
+    Fraction
+        What tasks may start before those of the exact plan, see `violations`. 0 for numbers of
+        graphs.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Machine, Task
+    >>> graphs = tuple(Graph(name, (Task("t", work=1.0),), arrival=2**46) for name in "ab")
+    >>> instance = Instance((Machine("m"),), graphs)
+    >>> float(allowed_gain(instance, "makespan", Fraction(2**46 + 2), 1e-9))
+    1.0000000010000302
+    >>> float(allowed_gain(instance, "response", Fraction(3), 1e-9))
+    2.0000000020000454
+    """
+    if name not in ("makespan", "response"):
+        return Fraction(0)
+    arrivals = [exact(graph.arrival) for graph in instance.graphs]
+    ends, count = bound, 1
+    if name == "response":
+        ends, count = bound + sum(arrivals, Fraction(0)), len(arrivals)
+    drift = DRIFT * sum(len(graph.tasks) for graph in instance.graphs)
+    since = max(ends - count * min(arrivals), Fraction(0))
+    slack = _Rules(instance, Solution(()), tolerance).slack
+    return count * slack + ROUNDING * ends + drift * since
+
+
 class _Rules:
     """The rules of one instance against one plan, as exact numbers."""
 

@@ -6,7 +6,7 @@ over the one channel of the head node and then computed by its node.
 """
 
 from dlopt.problems.cluster import Cluster
-from dlopt.problems.iit.checker import KINDS, violations
+from dlopt.problems.iit.checker import KINDS, allowed_gain, violations
 from dlopt.problems.iit.data import Chunk, Instance, Solution, faults
 from dlopt.problems.iit.goals import OBJECTIVES, default_objective, origin
 from dlopt.problems.iit.objectives import objective
@@ -18,6 +18,7 @@ __all__ = [
     "Cluster",
     "Instance",
     "Solution",
+    "allowed_gain",
     "default_objective",
     "faults",
     "objective",

@@ -28,6 +28,37 @@ KINDS = (
 """The kinds of violation that `violations` tells apart."""
 
 
+def allowed_gain(instance: Instance, name: str, bound: Fraction, tolerance: float) -> Fraction:
+    """Return by how much a plan that `violations` accepts may be better than exact plans.
+
+    Parameters
+    ----------
+    instance : Instance
+    name : {"completion", "nodes"}
+    bound : Fraction
+        What no exact plan is better than.
+    tolerance : float
+        As in `violations`.
+
+    Returns
+    -------
+    Fraction
+        A plan ends no earlier than its exact timeline but for the tolerance, once, and 64 units in
+        the last place of its end. 0 for a number of nodes.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=0, chi=1.5), (2**46,), load=1.0)
+    >>> gain = allowed_gain(instance, "completion", Fraction(2**46) + Fraction(3, 2), 1e-9)
+    >>> float(gain), allowed_gain(instance, "nodes", Fraction(1), 1e-9)
+    (1.0000000015000214, Fraction(0, 1))
+    """
+    if name != "completion":
+        return Fraction(0)
+    return exact(tolerance) * _Rules(instance, tolerance, ()).span() + ROUNDING * bound
+
+
 def violations(
     instance: Instance, solution: Solution, tolerance: float = 0
 ) -> tuple[Violation, ...]:
@@ -75,7 +106,7 @@ class _Rules:
     chunks: tuple[Chunk, ...]
 
     def broken(self) -> Iterator[Violation]:
-        late = exact(self.tolerance) * self._span() if self.tolerance else Fraction(0)
+        late = exact(self.tolerance) * self.span() if self.tolerance else Fraction(0)
         off = exact(self.tolerance) * exact(self.instance.load)
         sound = True
         for violation in self._one_by_one(late, off):
@@ -92,7 +123,7 @@ class _Rules:
             yield from self._chunk(chunk, late, off)
         yield from self._load(off)
 
-    def _span(self) -> Fraction:
+    def span(self) -> Fraction:
         """Return how long after the first ready time one node could be done with everything."""
         cluster, ready = self.instance.cluster, self.instance.ready_times
         first = least(ready)

@@ -16,7 +16,7 @@ from dlopt.problems.cluster import Cluster
 from dlopt.problems.earliest_schedule import earliest_plan
 from dlopt.problems.iit import Chunk, Instance, Solution, objective
 from dlopt.registry import methods
-from dlopt.result import NO_LIMITS, Status
+from dlopt.result import NO_LIMITS, Limits, Status
 from tests import oracles_iit as oracle
 from tests.strategies import iit
 
@@ -168,6 +168,30 @@ def test_bounds_hold_for_nodes_that_are_almost_alike(instance):
         assert met.status is not Status.INFEASIBLE
         assert met.bound is None or exact(met.bound) <= least
         assert met.value is None or exact(met.value) >= least
+
+
+def test_loads_that_flow_prove_exactly_what_a_solver_only_claims():
+    found = solve(NO_TRANSMISSION)
+    assert (found.status, found.proof, found.bound) == (Status.OPTIMAL, "exact", 8)
+
+
+def test_loads_that_flow_do_not_replace_a_bound_that_is_as_close():
+    """Without the set-up of a billionth they end at 8; so the solver's word is what proves it."""
+    cluster = Cluster(2, tau=(0, 1), chi=(1, 1), theta_cp=F(1, 10**9))
+    instance = replace(NO_TRANSMISSION, cluster=cluster)
+    best = oracle.least_completion(instance)
+    found = solve(instance)
+    assert (found.status, found.proof, found.value) == (Status.OPTIMAL, "solver", best)
+    assert 0 < best - 8 < F(1, 10**8) and found.bound < 8
+
+
+def test_loads_that_flow_bound_what_a_solver_leaves_open():
+    cluster = Cluster(6, tau=(3, 2, 2, 1, 1, 2), chi=(4, 4, 6, 2, 5, 2))
+    instance = Instance(cluster, (7, 1, 5, 3, 6, 4), load=6)
+    found = solve(instance, limits=Limits(gap=0.9))
+    flow = solve(instance, "bound-fluid").bound
+    assert (found.status, found.proof, found.bound) == (Status.FEASIBLE, "exact", flow)
+    assert flow == 10 < exact(solve(instance).bound) < found.value
 
 
 def test_nodes_off_the_port_count_among_those_used():
