@@ -31,7 +31,6 @@ from dlopt.simulation.grid.topology import Built
 from dlopt.simulation.grid.workload import Workload
 from dlopt.simulation.parallel import spread
 
-
 VERSION = 1
 """Version of the format of a line."""
 
