@@ -2,7 +2,7 @@
 
     python -m benchmarks.fuzz [--count 5000] [--seed 0] [--seconds S] [--only N]
 
-One process runs the commands one after another, as `dlopt.cli.main` does; another one watches it.
+One process runs the commands one after another, as `dlopt.cli.run` does; another one watches it.
 A finding is an exception that ends in no message, a command that takes over 10 s or gives up over
 2 GB of memory, a process that dies, a message that is long or holds raw control characters, or an
 exit code that does not exist. Each is printed with the command, and ``--only N`` repeats it; the
@@ -155,7 +155,7 @@ def written(known: list[Subject], folder: Path, seed: int, n: int) -> dict[str, 
 
 def _ended(words: list[str]) -> tuple[int, str]:
     """Run a command, and return its exit code and the traceback of what came through."""
-    from dlopt.cli import main as command
+    from dlopt.cli import run as command
 
     sys.argv = ["dlopt", *words]
     try:

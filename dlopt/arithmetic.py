@@ -9,6 +9,7 @@ and requests of 0.1 and 0.2 fill a capacity of 0.3.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -179,12 +180,13 @@ def shown(number: Number | None, digits: int = 6) -> str:
         return str(plain)
     if 10**digits <= max(plain, -plain) < 10**15:
         return f"{float(plain):.3f}".rstrip("0").rstrip(".")
-    try:
-        return f"{float(plain):.{digits}g}"
-    except OverflowError:
-        top, bottom = plain.as_integer_ratio()
-        rounded = Context(prec=digits).divide(Decimal(top), Decimal(bottom))
-        return f"{rounded.normalize():g}"
+    with contextlib.suppress(OverflowError):
+        size = float(plain)
+        if size or not plain:
+            return f"{size:.{digits}g}"
+    top, bottom = plain.as_integer_ratio()
+    rounded = Context(prec=digits).divide(Decimal(top), Decimal(bottom))
+    return f"{rounded.normalize():g}"
 
 
 def _text(fraction: Fraction) -> str:

@@ -28,7 +28,7 @@ _LAST_WAIT_S = 10.0
 """Seconds that Python waits at its end for work that was given up and is still inside a solver."""
 
 
-class _GivenUp(BaseException):
+class GivenUp(BaseException):
     """Ends a thread for whose answer nobody waits any longer; no ``except Exception`` stops it."""
 
 
@@ -100,14 +100,14 @@ class _Work(threading.Thread, Generic[AnswerT]):
         """Do the work; what ends it from outside ends no more than that."""
         try:
             self.answers.append(self._work())
-        except _GivenUp:
+        except GivenUp:
             self._is_done = True
         except BaseException as error:
             self._is_done = True
             self.failure = error
         try:
             self._close()
-        except _GivenUp:
+        except GivenUp:
             self._close()
 
     def _close(self) -> None:
@@ -145,20 +145,20 @@ class _Work(threading.Thread, Generic[AnswerT]):
 
 
 def _raise_in(thread: int) -> None:
-    """Let `_GivenUp` be raised in another thread as soon as that is in Python.
+    """Let `GivenUp` be raised in another thread as soon as that is in Python.
 
     Until it is, all threads are asked to look for what is to be raised in them. Under a debugger
     or a measurement of coverage they do nothing else: Python 3.11 looks again before each function
     that is traced, for as long as the other thread is inside compiled code. Raising something in
     this thread ends that; the other one is asked again when it comes back to Python.
     """
-    given_up = ctypes.py_object(_GivenUp)
+    given_up = ctypes.py_object(GivenUp)
     try:
         for one in (thread, threading.get_ident()):
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(one), given_up)
         for _ in range(_STEPS):
             pass
-    except _GivenUp:
+    except GivenUp:
         pass
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -13,9 +12,10 @@ from typing import Any, cast
 
 from dlopt import arithmetic
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact
+from dlopt.canonical_json import parts_of
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.json_files import load_json, replacing, to_text
-from dlopt.problems.validated_record import HEADER_FIELDS, Header, Record, examine, floating
+from dlopt.problems.validated_record import Header, Record, examine, floating
 from dlopt.registry import problem
 from dlopt.result import PLAN_CLASSES, PROOFS, Result, Status, Value, Violation
 from dlopt.result_checker import default_tolerance
@@ -136,14 +136,10 @@ def instance_hash(instance: Header) -> str:
 
     Equal instances have equal hashes, however their numbers are written.
     """
-    content = {
-        key: _canonical(getattr(instance, key))
-        for key in type(instance).__dataclass_fields__
-        if key not in HEADER_FIELDS
-    }
-    content["problem"] = instance.problem
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    hashed = hashlib.sha256()
+    for part in parts_of(instance):
+        hashed.update(part.encode())
+    return hashed.hexdigest()
 
 
 def result_to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
@@ -335,17 +331,3 @@ def _read_number(value: Any, path: str, faults: list[Fault]) -> Number:
             return arithmetic.parse(value)
     faults.append(Fault(path, value, 'must be a finite number or a text "p/q"'))
     return 0
-
-
-def _canonical(value: Any) -> Any:
-    if isinstance(value, Record):
-        return {key: _canonical(getattr(value, key)) for key in _fields(value)}
-    if isinstance(value, tuple):
-        return [_canonical(item) for item in value]
-    if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
-        return arithmetic.canonical(value)
-    return value
-
-
-def _fields(record: Record) -> tuple[str, ...]:
-    return tuple(record.__dataclass_fields__)  # type: ignore[attr-defined]

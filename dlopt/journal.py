@@ -1,13 +1,15 @@
 """A file of rows: appended to, and whole again after whatever ended the run before.
 
 One row is one line of JSON. A process that is killed loses none, and tears at most the last line,
-which the next run cuts off. A file that holds anything else is left as it is, and two runs never
-write to one file at once.
+which the next run cuts off. Nothing is ever cut off a file that has no whole row, nor off one whose
+last line is complete JSON: such a file may be something else, and is refused and left as it is. Two
+runs never write to one file at once.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Generic, Self, TypeVar
 
-from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.reading import lines_of, open_input
 
 R = TypeVar("R")
@@ -23,6 +25,15 @@ R = TypeVar("R")
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes that a row has at the most."""
 _MOST_FAULTS = 20
+_FIRST = (
+    Fault(
+        "",
+        MISSING,
+        "is incomplete, and no whole row is before it; "
+        "if a run was killed over its first row, delete the file",
+    ),
+)
+"""Of a file that has nothing but the beginning of a row, if that is what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,26 +43,29 @@ class RowFormat(Generic[R]):
     Parameters
     ----------
     begin : bytes
-        How every row begins: it tells a row that was torn from a file of another kind.
+        How every row begins: it tells a row that was torn from what else may follow rows.
     parse : callable
         Makes a row of a line; raises `InvalidInstanceError` if it is none.
     state : callable
         The line of a row, with its end.
     key : callable
         What a row is about: of two rows with the same key the later counts.
+    older : tuple of bytes
+        How rows began that older releases wrote, if `parse` reads them still.
     """
 
     begin: bytes
     parse: Callable[[bytes], R]
     state: Callable[[R], bytes]
     key: Callable[[R], Hashable]
+    older: tuple[bytes, ...] = ()
 
 
 def read_rows(path: str | os.PathLike[str], form: RowFormat[R]) -> list[R]:
     """Return the rows of a file; of two with the same key, the later.
 
-    A last line without an end is one that a run was killed over: it is left out unless it is
-    complete.
+    A last line without an end that follows whole rows, and begins as one, is a row that a run was
+    killed over: it is left out unless it is complete.
 
     Raises
     ------
@@ -67,7 +81,8 @@ def read_rows(path: str | os.PathLike[str], form: RowFormat[R]) -> list[R]:
 class Journal(Generic[R]):
     """A file of rows, open for more; nobody else appends to it meanwhile.
 
-    Every row is written at once and as a whole. Opening the file cuts a torn line off.
+    Every row is written at once and as a whole. Opening the file cuts a torn line off that follows
+    whole rows.
 
     Parameters
     ----------
@@ -179,9 +194,10 @@ def _read(file: IO[bytes], source: str, form: RowFormat[R]) -> tuple[dict[Hashab
                 try:
                     row = form.parse(line)
                 except InvalidInstanceError as error:
-                    if _is_torn(line, form.begin):
+                    begins_as_row = _begins_as_row(line, form)
+                    if rows and (begins_as_row or not line.strip(b"\0")):  # zeros: a lost disk
                         break
-                    faults += _of_line(number, error.faults)
+                    faults += _of_line(number, _FIRST if begins_as_row else error.faults)
                     if len(faults) > _MOST_FAULTS:
                         break
                     continue
@@ -202,8 +218,16 @@ def _of_line(number: int, faults: tuple[Fault, ...]) -> list[Fault]:
     ]
 
 
-def _is_torn(line: bytes, begin: bytes) -> bool:
-    """Tell whether a line is the beginning of a row, and not the end of a file of another kind."""
+def _begins_as_row(line: bytes, form: RowFormat[R]) -> bool:
+    """Tell whether a line is the beginning of a row, but not all of it: JSON is never torn."""
     if line.endswith(b"\n"):
         return False
-    return line[: len(begin)] == begin[: len(line)] or not line.strip(b"\0")
+    if not any(line[: len(begin)] == begin[: len(line)] for begin in (form.begin, *form.older)):
+        return False
+    try:
+        json.loads(line)
+    except RecursionError:  # it may be JSON
+        return False
+    except ValueError:
+        return True
+    return False

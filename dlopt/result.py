@@ -68,7 +68,8 @@ WITH_PLAN = frozenset({Status.OPTIMAL, Status.FEASIBLE, Status.UNSOUND})
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Tell whether a limit is a number, and a float of its size is finite."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Limits:
     def __post_init__(self) -> None:
         time, work, threads, gap = self.time_s, self.work, self.threads, self.gap
         rules = {
-            "time_s (--time-limit) must be a positive number": (
+            "time_s (--time-limit) must be a positive, finite number": (
                 time,
                 time is None or (_is_number(time) and time > 0),
             ),
@@ -117,7 +118,7 @@ class Limits:
             ),
             "gap (--gap) must be a finite number, not negative": (
                 gap,
-                _is_number(gap) and 0 <= gap < float("inf"),
+                _is_number(gap) and gap >= 0,
             ),
         }
         wrong = [f"{rule}, got {value!r}" for rule, (value, good) in rules.items() if not good]

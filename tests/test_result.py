@@ -52,10 +52,13 @@ rationals = st.fractions(max_denominator=50)
         {"threads": 1.5},
         {"threads": True},
         {"time_s": True},
+        {"time_s": math.inf},
+        {"time_s": 10**400},
         {"gap": "0"},
         {"gap": -0.1},
         {"gap": math.nan},
         {"gap": math.inf},
+        {"gap": 10**400},
         {"gap": None},
     ],
 )

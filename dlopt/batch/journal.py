@@ -22,8 +22,8 @@ class Journal(journal.Journal[Row]):
 def read_rows(path: str | os.PathLike[str]) -> list[Row]:
     """Return the rows of a file; of two for the same cell, the later.
 
-    A last line without an end is one that a run was killed over: it is left out unless it is
-    complete.
+    A last line without an end that follows whole rows, and begins as one, is a row that a run was
+    killed over: it is left out unless it is complete.
 
     Raises
     ------

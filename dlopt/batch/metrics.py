@@ -15,6 +15,10 @@ from dlopt.result import PLAN_CLASSES, Limits, Objective, Status, Value, relativ
 
 Steps: TypeAlias = tuple[tuple[float, float], ...]
 """A curve that only rises: where it steps, and to what share."""
+_LARGEST_GAP = 10**300
+"""A larger gap counts as this, which is a float, and so are sums of many."""
+_SHORTEST_S = 1e-9
+"""Seconds; a proof that took less counts as this, so that ratios of times are finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +198,8 @@ def performance_profiles(by_label: Mapping[str, Sequence[Judged]]) -> dict[str, 
     for label, judged in by_label.items():
         for j in judged:
             if j.row.status is Status.OPTIMAL and j.row.runtime_s:
-                times.setdefault(label, {})[j.row.key.hash, j.row.key.seed] = j.row.runtime_s
+                time = max(j.row.runtime_s, _SHORTEST_S)
+                times.setdefault(label, {})[j.row.key.hash, j.row.key.seed] = time
     solved = {case for known in times.values() for case in known}
     fastest = {case: min(t[case] for t in times.values() if case in t) for case in solved}
     return {
@@ -255,7 +260,7 @@ def _gap(value: Number, reference: Number, goal: Objective, origin: Number) -> f
     if first == known or (first < known) == (sense == "min"):
         return 0.0
     gap = relative_gap(first, known, origin)
-    return None if gap is None else float(gap)
+    return None if gap is None else float(min(gap, _LARGEST_GAP))
 
 
 def _near(value: Value, reference: Value, origin: Number) -> bool:

@@ -301,6 +301,8 @@ _ALIKE = (
 """The fields that a row and its line have alike."""
 
 _BE_VERSION = f"must be {VERSION}"
+_MOST = 1e15
+"""Seconds, or a tolerance, that a row has at the most; thirty million years."""
 
 
 def _is_text(value: Any) -> bool:
@@ -315,8 +317,8 @@ def _is_count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-def _is_time(value: Any) -> bool:
-    return value is None or (type(value) in (int, float) and 0 <= value < float("inf"))
+def _is_size(value: Any) -> bool:
+    return value is None or (type(value) in (int, float) and 0 <= value <= _MOST)
 
 
 def _is_limits(value: Any) -> bool:
@@ -351,14 +353,14 @@ def _floats(value: Any) -> bool:
 
 _TEXT: _Rule = (_is_text, "must be a text")
 _TEXT_OR_NONE: _Rule = (_is_text_or_none, "must be a text or null")
-_TIME: _Rule = (_is_time, "must be a number that is not negative, or null")
+_SIZE: _Rule = (_is_size, f"must be a number from 0 to {_MOST:g}, or null")
 _VALUE: _Rule = (_is_value, 'must be a number, a text "p/q", a list of them, or null')
 _STATUSES = (*Status, *Trouble)
 _RULES: Mapping[str, _Rule] = {
     **dict.fromkeys(("problem", "instance", "family", "hash", "method", "kind", "claim"), _TEXT),
     **dict.fromkeys(("objective", "dlopt"), _TEXT),
     **dict.fromkeys(("reason", "solver", "solver_version", "picture"), _TEXT_OR_NONE),
-    **dict.fromkeys(("runtime_s", "tolerance"), _TIME),
+    **dict.fromkeys(("runtime_s", "tolerance"), _SIZE),
     **dict.fromkeys(("value", "bound"), _VALUE),
     "numbers": (lambda v: v in get_args(Numbers), f"must be one of {', '.join(get_args(Numbers))}"),
     "options": (_is_options, "must be an object of numbers and texts"),

@@ -9,6 +9,9 @@ from dlopt.arithmetic import shown
 from dlopt.errors import printable
 from dlopt.result import Value
 
+_LARGE = 1e6
+"""From here on a share is told by its size alone."""
+
 
 def escape(text: str) -> str:
     """Return a text as HTML; characters that a page would obey, and not show, are spelled."""
@@ -44,7 +47,9 @@ def amount(value: Value | None) -> str:
 
 def percent(share: float | None) -> str:
     """Return a share in percent, or a dash."""
-    return "-" if share is None else f"{share:.2%}"
+    if share is None:
+        return "-"
+    return f"{share:.2%}" if share < _LARGE else f"{share * 100:.3g}%"
 
 
 def seconds(time: float | None) -> str:

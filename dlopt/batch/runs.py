@@ -157,7 +157,9 @@ def load_module(name: str) -> None:
     except SystemExit as error:
         text = f"cannot import {name}: it ends the program, with {error.code!r}"
         raise NotApplicableError(text) from error
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # code of others, whatever it raises
         told = described(error).partition(": ")[2]
         raise NotApplicableError(f"cannot import {name}: {told}") from error
 

@@ -150,7 +150,7 @@ class Worker:
                     self._late = True
                     process.kill()
 
-        timer = threading.Timer(patience_s, overrun)
+        timer = threading.Timer(min(patience_s, threading.TIMEOUT_MAX), overrun)
         timer.daemon = True
         timer.start()
         return timer

@@ -7,19 +7,45 @@ import os
 import sys
 from typing import Any
 
+from dlopt.cli import child
 from dlopt.cli.signals import Signals
 
 
 def main() -> None:
-    """Run a command; whatever a user can cause ends in one message and an exit code."""
+    """Be the program ``dlopt``: run a command, code of others in a child process.
+
+    Whatever a user can cause ends in one message and an exit code.
+    """
+    run(aside=child.CAN_FORK and bool(child.code_of_others(sys.argv[1:])))
+
+
+def run(*, aside: bool = False) -> None:
+    """Run a command, in this process or, `aside`, in a child; exit with its code."""
     _open_streams()
     signals = Signals()
     with signals.heard():
         try:
-            code = _run(signals)
+            end = child.go_on_in_child() if aside else None
+            code = _run(signals) if end is None else _told(end)
         except KeyboardInterrupt:
             code = signals.code
+        except SystemExit as ended:  # in the parent of a child with bounded memory
+            code = ended.code if isinstance(ended.code, int) else 1
+    child.finished(code)
     sys.exit(code)
+
+
+def _told(end: child.End) -> int:
+    """Return the exit code of a command in a child; tell if it has not come to its end."""
+    if end.finished:
+        return end.code
+    if end.signalled is not None:
+        return end.signalled
+    from dlopt.cli.console import tell
+    from dlopt.errors import NotApplicableError, SolverError
+
+    kind = SolverError if end.code < 0 else NotApplicableError
+    return tell(kind(f"the program {end.words}, in code of {child.code_of_others(sys.argv[1:])}"))
 
 
 def _run(signals: Signals) -> int:
@@ -58,6 +84,7 @@ def _run(signals: Signals) -> int:
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
             sys.stderr.flush()
+        child.finished(int(code or 0))
         os._exit(int(code or 0))
     return int(code or 0)
 

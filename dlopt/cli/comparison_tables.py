@@ -35,7 +35,8 @@ def table(named: Named) -> Table:
     goals = problem(first.instance.problem).module.OBJECTIVES
     others = [name for name in goals if name != first.objective and goals[name].telling]
     made = Table(box=box.SIMPLE_HEAD, title=f"{first.instance.problem}: {first.objective}")
-    made.add_column("method", min_width=max(len(m.name) for m in _all_methods(named)))
+    widest = max((len(m.name) for m in _all_methods(named)), default=0)
+    made.add_column("method", min_width=widest)
     for name in (first.objective, *others, "behind", "bound", "time"):
         made.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
     proofs = (row.result.proof or "" for _, one in named for row in one.rows if row.result)

@@ -123,7 +123,9 @@ def _method(name: str) -> str | Callable[..., Any]:
     try:
         spec.loader.exec_module(module)
         found: Callable[..., Any] = getattr(module, function)
-    except (Exception, SystemExit) as error:  # the user's own code: whatever it raises is told
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's own code: whatever it raises is told
         raise NotApplicableError(f"cannot use {name}: {described(error)}") from error
     return found
 

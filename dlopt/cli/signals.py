@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from dlopt.cli import child
 from dlopt.deadlines import is_importing
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -79,4 +80,5 @@ class Signals:
             known.end_all()
         with contextlib.suppress(OSError):
             os.write(2, f"{self.word}\n".encode())
+        child.finished(self.code)
         os._exit(self.code)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
+from dlopt.deadlines import GivenUp
 from dlopt.errors import DloptError, NotApplicableError, SolverError, described
 from dlopt.result import Objective, PlanClass, Result, Violation
 
@@ -199,7 +200,9 @@ class Method:
         except SystemExit as error:
             text = f"{self.name} failed: it ends the program, with {error.code!r}"
             raise SolverError(text) from error
-        except Exception as error:
+        except (KeyboardInterrupt, GeneratorExit, GivenUp):
+            raise
+        except BaseException as error:
             raise SolverError(f"{self.name} failed: {described(error)}") from error
 
     def read_options(self, given: Mapping[str, Any]) -> dict[str, Any]:

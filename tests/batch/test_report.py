@@ -6,13 +6,15 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from dlopt import NotApplicableError, Status
+from dlopt import Limits, NotApplicableError, Status
 from dlopt.batch import Row, Trouble, write_report
+from dlopt.batch.records import row_from_line
 from tests.batch.test_metrics import EXACT, OPR, row
 
 EVIL = "<script>alert('x')</script>&\"\u2603"
@@ -135,6 +137,23 @@ def test_pictures_as_links_and_inline(tmp_path: Path) -> None:
     assert "opr: no file" in inline.text
     none = page_of(tmp_path, *rows, home=drawing.parent, pictures="none")
     assert none.sources == [] and not any("svg" in link for link in none.links)
+
+
+def test_numbers_that_are_extreme(tmp_path: Path) -> None:
+    """None of them, and no quotient or sum of them, is beyond the floats that a page is made of."""
+    tiny = Fraction(1, 10**400)
+    rows = [
+        row("exact", Status.OPTIMAL, tiny, tiny, runtime_s=1e15, limits=Limits(1e308)),
+        row("any", Status.OPTIMAL, tiny, tiny, runtime_s=5e-324),
+        row("opr", Status.FEASIBLE, 10**400, runtime_s=0.0),
+        row("epr", Status.FEASIBLE, 10**400, runtime_s=1e15, hash="b"),
+        row("epr", Status.FEASIBLE, 10**400, seed=1),
+    ]
+    for one in rows:
+        assert row_from_line(one.to_line()) == one
+    text = page_of(tmp_path, *rows).text
+    assert "1e-400" in text and "1e+15 s" in text and "1e+308 s" in text
+    assert "1e+302%" in text and "0" * 99 not in text
 
 
 def test_no_row_is_no_report(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dlopt.cli import main
+from dlopt.cli import run as run_command
 
 INSTANCES = Path(__file__).parents[2] / "instances" / "iit"
 THREE = {
@@ -82,7 +82,7 @@ def dlopt(
     def run(*arguments: object, code: int | None = 0) -> Run:
         monkeypatch.setattr(sys, "argv", ["dlopt", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            main()
+            run_command()
         written = capfd.readouterr()
         done = Run(int(ended.value.code or 0), written.out, written.err)
         assert "Traceback" not in done.err

@@ -110,7 +110,11 @@ SOLVES = {
         "has one installment",
     ),
     "method that does not apply": (["-m", "opr:literal-timeline"], "does not apply"),
-    "time limit zero": (["--time-limit", "0"], "(--time-limit) must be a positive number"),
+    "time limit zero": (["--time-limit", "0"], "(--time-limit) must be a positive, finite number"),
+    "time limit without end": (
+        ["--time-limit", "inf"],
+        "must be a positive, finite number, got inf",
+    ),
     "time limit no number": (["--time-limit", "nan"], "(--time-limit) must be a positive"),
     "time limit text": (["--time-limit", "soon"], "--time-limit"),
     "threads": (["--threads", "0"], "(--threads) must be a positive integer"),

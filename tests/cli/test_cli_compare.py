@@ -139,3 +139,11 @@ def test_an_instance_without_a_name_goes_by_its_file(dlopt: Command, tmp_path: P
 def test_a_method_named_twice_counts_once(dlopt: Command, three: Path) -> None:
     data = dlopt("compare", three, "--methods", "opr, epr,opr,", "--json").json
     assert [row["method"] for row in data["comparisons"][0]["rows"]] == ["opr", "epr"]
+
+
+def test_no_method_that_was_named_applies(dlopt: Command, tmp_path: Path) -> None:
+    """A table without rows is laid out, too."""
+    instance = tmp_path / "different.json"
+    instance.write_text(json.dumps(THREE | {"cluster": {"nodes": 3, "tau": 1, "chi": [1, 2, 3]}}))
+    done = dlopt("compare", instance, "--methods", "opr,epr")
+    assert "left out: opr, epr on three: " in done.out and done.err == ""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dlopt.cli.child import End
 from dlopt.cli.console import Exit
 from dlopt.cli.memory import _told
 from dlopt.errors import SolverError
@@ -107,8 +108,15 @@ def test_the_child_ends_with_its_parent(number: signal.Signals, tmp_path: Path) 
 
 
 def test_how_a_child_ended_is_told() -> None:
-    assert _told(0, 9) == 0 and _told(3, 9) == 3
-    assert _told(-signal.SIGINT, 9) == Exit.INTERRUPTED
-    assert _told(-signal.SIGTERM, 9) == 128 + signal.SIGTERM
+    assert _told(End(0, True), 9) == 0 and _told(End(3, True), 9) == 3
+    assert _told(End(-signal.SIGINT, False), 9) == Exit.INTERRUPTED
+    assert _told(End(-signal.SIGTERM, False), 9) == 128 + signal.SIGTERM
     with pytest.raises(SolverError, match="the solver died of SIGSEGV"):
-        _told(-signal.SIGSEGV, 9)
+        _told(End(-signal.SIGSEGV, False), 9)
+
+
+def test_a_method_that_ends_the_program_is_one_message() -> None:
+    running = started("import os; os._exit(0)")
+    out, told = running.communicate(timeout=PATIENCE_S)
+    assert (running.returncode, out) == (Exit.NO_ANSWER, "")
+    assert told == "error: the solver ended with exit code 0 before it was done\n"

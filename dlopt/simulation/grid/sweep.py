@@ -1,6 +1,8 @@
 """Many simulations of a grid: rows of a table, spread over processes, kept in a file as they come.
 
-A file has a row a line, as JSON; what stands there already is not simulated again.
+A file has a row a line, as JSON; what stands there already is not simulated again. A line begins
+with ``{"sweep": 1, "case": {``: it says what it is a row of, and the version of that. Lines of
+older releases begin with ``{"case": {``, and are read as version 1.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ from dlopt.simulation.grid.run import PERIOD, GridRun, simulate_grid
 from dlopt.simulation.grid.topology import Built
 from dlopt.simulation.grid.workload import Workload
 from dlopt.simulation.parallel import spread
+
+VERSION = 1
+"""Version of the format of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,14 +233,27 @@ def _row_from_line(line: bytes) -> Row:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
         raise InvalidInstanceError([Fault("", MISSING, "is no JSON")]) from error
+    if isinstance(data, dict):
+        version = data.pop(_KIND, VERSION)  # rows of older releases do not say it
+        if type(version) is not int or version != VERSION:
+            raise InvalidInstanceError([Fault(_KIND, version, f"must be {VERSION}")])
     return Row.from_data(data)
 
 
 def _line_of(row: Row) -> bytes:
-    return json.dumps(row.to_data()).encode() + b"\n"
+    return json.dumps({_KIND: VERSION, **row.to_data()}).encode() + b"\n"
 
 
-SWEEP = journal.RowFormat(b'{"case": {', _row_from_line, _line_of, attrgetter("case"))
+_KIND = "sweep"
+"""The first field of a line, which says what it is a row of; its value is the version."""
+
+SWEEP = journal.RowFormat(
+    f'{{"{_KIND}": {VERSION}, "case": {{'.encode(),
+    _row_from_line,
+    _line_of,
+    attrgetter("case"),
+    older=(b'{"case": {',),
+)
 """The rows of a sweep: of two of the same case, the later counts."""
 
 

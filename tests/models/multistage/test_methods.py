@@ -1,11 +1,13 @@
 """The methods as a caller names them: promises, hints, limits, statuses, floats, what is large."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
-from dlopt import check, solve
+from dlopt import check, read, solve
 from dlopt.backends.pulp import Outcome
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.formats import vipr
@@ -388,6 +390,23 @@ def test_a_reservation_that_ends_in_a_hundred_years_begins_when_it_says() -> Non
         found = solve(instance, method)
         assert (found.status, found.value) == (Status.OPTIMAL, 2)
         assert check(instance, found.solution) == ()
+
+
+@pytest.mark.parametrize("reading", [{}, {"exact_numbers": True}, {"float_numbers": True}])
+@pytest.mark.parametrize("factor", [10**3, 10**6, 10**9, 1e9, 10**12])
+def test_structured_beside_a_reservation_that_ends_very_late(
+    factor: float, reading: dict[str, bool], tmp_path: Path
+) -> None:
+    """The answer of a solver in floats, beside 1e9, once overlapped on the channel by 7e-5."""
+    file = Path("instances/multistage/counterexamples/multi-stage-literal-f6.json")
+    data = json.loads(file.read_text())
+    (wanted,) = data["reservations"]
+    wanted["end"] *= factor
+    (tmp_path / "late.json").write_text(json.dumps(data))
+    instance = read(tmp_path / "late.json", **reading)
+    found = solve(instance, "structured")
+    assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 2, 2)
+    assert check(instance, found) == () and found.violations == ()
 
 
 def test_structured_says_in_floats_what_it_says_in_exact_numbers() -> None:

@@ -26,7 +26,7 @@ def test_rows_are_kept_and_gone_on_with(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     first = sweep(CASES[:2], path=path)
     with path.open("a") as file:
-        file.write('{"case": {"var')  # it was stopped here
+        file.write('{"sweep": 1, "case": {"var')  # it was stopped here
     rows = sweep(CASES, path=path, progress=lambda done, total: told.append((done, total)))
     assert told == [(2, 4), (3, 4), (4, 4)]
     assert rows[:2] == first == read_rows(path)[:2]
@@ -60,17 +60,47 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
             sweep([replace(case, topology="ring") for case in CASES[:2]], processes=processes)
 
 
-@pytest.mark.parametrize("foreign", ['{"a": 1}', "a key", "[", "[" * 10**5, "one\ntwo", '{"cas'])
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        '{"a": 1}',
+        "a key",
+        "[",
+        "[" * 10**5,
+        "one\ntwo",
+        '{"case": {"id": 7}, "verdict": "guilty"}',
+        '{"sweep": 1, "case": {"id": 7}}',
+        '{"sweep": 1, "case": {"var',
+        '{"cas',
+        "\0\0\0",
+    ],
+)
 def test_files_of_others_are_left_as_they_are(foreign: str, tmp_path: Path) -> None:
     path = tmp_path / "notes"
     path.write_text(foreign)
-    if foreign == '{"cas':  # the beginning of a row, which was torn
-        sweep(CASES[:1], path=path)
-        assert len(read_rows(path)) == 1
-    else:
+    for use in (lambda: sweep(CASES[:1], path=path), lambda: read_rows(path)):
         with pytest.raises(InvalidInstanceError):
-            sweep(CASES[:1], path=path)
-        assert path.read_text() == foreign
+            use()
+    assert path.read_text() == foreign
+
+
+def test_a_line_says_what_it_is_a_row_of(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    (row,) = sweep(CASES[:1], path=path)
+    line = path.read_text()
+    assert line.startswith('{"sweep": 1, "case": {')
+    for other in ("2", "1.0", "true", "null"):
+        path.write_text(line.replace('"sweep": 1', f'"sweep": {other}'))
+        with pytest.raises(InvalidInstanceError, match="line 1, sweep: must be 1, got"):
+            read_rows(path)
+    path.write_text("[]\n")
+    with pytest.raises(InvalidInstanceError, match="line 1: must be an object"):
+        read_rows(path)
+
+    path.write_text(line.replace('"sweep": 1, ', "") + '{"case": {"var')  # of an older release
+    assert read_rows(path) == (row,)
+    assert sweep(CASES[:2], path=path)[0] == row
+    assert [json.loads(line).get("sweep") for line in path.read_text().splitlines()] == [None, 1]
 
 
 def test_one_run_at_a_time_writes_to_a_file(tmp_path: Path) -> None:
