@@ -20,6 +20,7 @@ from dlopt.errors import Fault, NotApplicableError
 from dlopt.problems import validated_record
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.intervals import Overlap, overlaps
+from dlopt.problems.stated_order import in_stated_order
 from dlopt.problems.validated_record import Header, NonNegative, Positive, Record
 from dlopt.result import Objective, Violation
 
@@ -312,8 +313,9 @@ class _Rules:
         scale = exact(self.instance.load) / planned if planned else Fraction(0)
         channel: Fraction | None = None
         free: dict[int, Fraction] = {}
-        for chunk in sorted(self.chunks, key=_sequence):
-            node, load = chunk.node, max(exact(chunk.load), Fraction(0)) * scale
+        loads = ((chunk, max(exact(chunk.load), Fraction(0)) * scale) for chunk in self.chunks)
+        for chunk, load in in_stated_order(loads):
+            node = chunk.node
             send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(node))
             compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(node))
             start = free.get(node, exact(self.instance.ready_times[node]))
@@ -343,12 +345,3 @@ class _Rules:
         for shared in overlaps((exact(start), exact(end)) for start, end in intervals):
             if shared.amount > late + self._resolution(exact(shared.end)):
                 yield shared
-
-
-def _sequence(chunk: Chunk) -> tuple[Fraction, ...]:
-    """Return the place of a chunk in the order of transmissions that a plan states."""
-    return (
-        exact(chunk.transmission_start),
-        exact(chunk.transmission_end),
-        exact(chunk.computation_end),
-    )
