@@ -52,9 +52,11 @@ LARGE: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("topcuoglu", {"tasks": 10_000, "machines": 16}),
         ("chen", {"tasks": 300}),
         ("independent", {"tasks": 100_000, "machines": 16}),
+        ("independent", {"tasks": 1_000_000, "machines": 8}),
     ),
     "bag": (
         ("gds", {"tasks": 1_000}),
+        ("gds", {"tasks": 100_000}),
         ("small", {"tasks": 1_000}),
         ("braun", {"tasks": 8_192, "machines": 256}),
     ),
@@ -125,20 +127,68 @@ def passes(found: Run, limit: float) -> bool:
     return in_time and found.megabytes <= MOST_MB and not found.said.startswith(("ERROR", "died"))
 
 
-def rows(stem: str, methods: Sequence[str] | None, limit: float) -> Iterator[tuple[str, bool]]:
-    """Yield a line for each method of a problem, and whether it passes on every instance."""
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One method on all instances of its problem.
+
+    Parameters
+    ----------
+    method : str
+    passed : bool
+        Whether it passes on every instance.
+    over : float
+        Seconds by which it overran its limit at the most; negative if it never did.
+    megabytes : float
+        The most that a process had.
+    answers : str
+        Seconds and status on each instance.
+    """
+
+    method: str
+    passed: bool
+    over: float
+    megabytes: float
+    answers: str
+
+    def line(self) -> str:
+        """Return the row as it is printed."""
+        mark = "PASS" if self.passed else "FAIL"
+        most = f"{self.over:>+7.2f} s {self.megabytes:>7,.0f} MB"
+        return f"  {mark}  {self.method:<34}{most}   {self.answers}"
+
+
+def rows(stem: str, methods: Sequence[str] | None, limit: float) -> Iterator[Row]:
+    """Yield a row for each method of a problem."""
     instances = [(family, generate(stem, family, **given)) for family, given in LARGE[stem]]
     entries = [m for m in registry.methods(stem) if methods is None or m.name in methods]
     for entry in entries:
         entry.load()
     for entry in entries:
         found = [run(instance, entry.name, limit) for _, instance in instances]
-        good = all(passes(one, limit) for one in found)
-        over = max(one.seconds for one in found) - limit
-        most = max(one.megabytes for one in found)
-        told = "; ".join(f"{one.seconds:.2f} {one.said}" for one in found)
-        mark = "PASS" if good else "FAIL"
-        yield f"  {mark}  {entry.name:<34}{over:>+7.2f} s {most:>7,.0f} MB   {told}", good
+        yield Row(
+            entry.name,
+            all(passes(one, limit) for one in found),
+            max(one.seconds for one in found) - limit,
+            max(one.megabytes for one in found),
+            "; ".join(f"{one.seconds:.2f} {one.said}" for one in found),
+        )
+
+
+def summary(stem: str, found: Sequence[Row]) -> str:
+    """Return the rows of a problem as one row of a Markdown table."""
+    passed = sum(row.passed for row in found)
+    over, most = max(row.over for row in found), max(row.megabytes for row in found)
+    failed = ", ".join(f"`{row.method}`" for row in found if not row.passed) or "-"
+    return (
+        f"| {stem} | {len(LARGE[stem])} | {len(found)} | {passed} | {failed} "
+        f"| {over:+.2f} s | {most:,.0f} MB |"
+    )
+
+
+HEADER = (
+    "| problem | instances | methods | PASS | FAIL | largest overrun | largest memory |",
+    "|---|---|---|---|---|---|---|",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -151,17 +201,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for module in ("highspy", "ortools.sat.python.cp_model", "networkx", "numpy", "scipy.sparse"):
         importlib.import_module(module)
     methods = None if given.methods is None else given.methods.split(",")
-    failed = tried = 0
+    tables: dict[str, list[Row]] = {}
     for stem in given.stems.split(","):
         sizes = ", ".join(
             f"{family} {' '.join(f'{k}={v}' for k, v in values.items())}".strip()
             for family, values in LARGE[stem]
         )
         print(f"{stem}: seconds over {given.time_limit:g} s, most memory, seconds on {sizes}")
-        for line, good in rows(stem, methods, given.time_limit):
-            print(line, flush=True)
-            tried, failed = tried + 1, failed + (not good)
-    print(f"{tried} methods, {failed} FAIL")
+        tables[stem] = []
+        for row in rows(stem, methods, given.time_limit):
+            print(row.line(), flush=True)
+            tables[stem].append(row)
+    print("\n".join((*HEADER, *(summary(stem, found) for stem, found in tables.items() if found))))
+    every = [row for found in tables.values() for row in found]
+    failed = sum(not row.passed for row in every)
+    print(f"{len(every)} methods, {failed} FAIL")
     return 1 if failed else 0
 
 

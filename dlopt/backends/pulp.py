@@ -27,6 +27,9 @@ from dlopt.result import Limits, Status
 DEFAULT = "HiGHS"
 """Name of the default solver, as PuLP knows it."""
 
+UNPROVEN = "no optimum was proven, in time, of a program whose numbers lie far apart"
+"""What the status ``UNKNOWN`` of a linear program says."""
+
 
 Term: TypeAlias = tuple[Number, pulp.LpVariable]
 """A coefficient and a variable."""
@@ -39,7 +42,8 @@ class Outcome:
     Parameters
     ----------
     status : Status
-        ``OPTIMAL`` is the solver's own word; with `proven` it is a rational proof.
+        ``OPTIMAL`` is the solver's own word; with `proven` it is a rational proof. ``UNKNOWN``
+        says that neither is to be had, see `UNPROVEN`.
     value, bound : Number or None
         Objective of the assignment, and what no assignment is better than, in the sense of the
         model.
@@ -89,8 +93,13 @@ def optimise(
     NotApplicableError
         If PuLP knows no solver of that name.
     SolverError
-        If the solver is not installed, or fails; or if the numbers of a linear program lie so far
-        apart that HiGHS reads them in other units only, and its basis leads to no proof.
+        If the solver is not installed, or fails.
+
+    Notes
+    -----
+    The status is ``UNKNOWN``, without value, bound and assignment, if the numbers of a linear
+    program lie so far apart that HiGHS reads them in other units only, and its basis leads to no
+    proof; see `UNPROVEN`.
     """
     if solver == DEFAULT:
         return _highs(problem, limits, seed, exact)
@@ -211,8 +220,10 @@ def _highs(
         if proof is not None:
             return proof if exact else in_floats(proof)
         if units is not None:
-            # Other units leave terms out: what is optimal then is a bound, and its point is none.
-            raise SolverError("no optimum is proven of a program with numbers too far apart")
+            # Other units leave terms out: the point of an optimum then is none of the program's,
+            # and its value is a bound by the word of a solver that did not see the whole program.
+            version = str(problem.solverModel.version())
+            return Outcome(Status.UNKNOWN, None, None, {}, False, DEFAULT, version)
     return _claimed(problem, status, limits, units)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dlopt.backends.pulp import DEFAULT
+from dlopt.backends.pulp import DEFAULT, UNPROVEN
 from dlopt.errors import NotApplicableError
 from dlopt.models.iit import fluid_relaxation
 from dlopt.models.iit.scaled_instance import Scaled
@@ -116,7 +116,8 @@ def bound_fluid(
     Returns
     -------
     Result
-        ``BOUND``, exact in exact numbers; ``LIMIT`` if the time is up.
+        ``BOUND``, exact in exact numbers; ``LIMIT`` if the time is up; ``UNKNOWN`` if the numbers
+        lie too far apart for a proof.
 
     Notes
     -----
@@ -131,14 +132,20 @@ def bound_fluid(
     """
     scaled = Scaled.of(instance)
     outcome = fluid_relaxation.least_completion(scaled.instance, limits, solver, seed)
-    bound = outcome.bound if outcome.status is Status.OPTIMAL else None
-    if bound is not None and instance.exact:
-        bound = believed(bound, outcome)
+    bound, status, reason = None, Status.LIMIT, None
+    if outcome.status is Status.OPTIMAL:
+        bound, status = outcome.bound, Status.BOUND
+        if bound is not None and instance.exact:
+            bound = believed(bound, outcome)
+    elif outcome.status is Status.UNKNOWN:
+        status, reason = Status.UNKNOWN, UNPROVEN
+    else:
+        reason = "the limit was reached before the program was solved"
     return Result(
-        Status.LIMIT if bound is None else Status.BOUND,
+        status,
         objective=objective,
         bound=None if bound is None else scaled.instant_back(bound),
-        reason="the limit was reached before the program was solved" if bound is None else None,
+        reason=reason,
         method="bound-fluid",
         plan_class="any",
         solver=outcome.solver,

@@ -34,7 +34,7 @@ from typing import Any
 import pulp
 
 from dlopt.arithmetic import FLOATING
-from dlopt.backends.pulp import Outcome, linear, optimise
+from dlopt.backends.pulp import UNPROVEN, Outcome, linear, optimise
 from dlopt.backends.time_budget import Budget
 from dlopt.models.iit.fixed_sequence_lp import SequenceModel, Timed
 from dlopt.problems.earliest_schedule import by_ready_time, number_field
@@ -63,13 +63,15 @@ class Prefixes:
         Raises
         ------
         TimeoutError
-            If the limits are used up, or if loads do not attain what the solver says; the text
-            tells the latter.
+            If the limits are used up; or, as the text says then, if the program is not solved for
+            its numbers, or if loads do not attain what the solver says.
         """
         proven = proven and self.instance.exact
         if (n, proven) not in self.solved:
             model = SequenceModel(self.instance, self.order[:n]).minimise_completion()
             timed = model.solve(self.budget.left(), self.solver, self.seed, proven)
+            if timed.outcome.status is Status.UNKNOWN:
+                raise TimeoutError(UNPROVEN)
             if timed.outcome.status is not Status.OPTIMAL:
                 raise TimeoutError
             if self.best is None or timed.completion < self.best.completion:

@@ -93,6 +93,8 @@ class Search:
         best = self.prefixes.best
         if best is not None and best.plan is not None and best.completion <= self.upper:
             self.plan = best.plan
+        elif reason and self.plan is None:
+            self.plan = self._alone()
         answer = self._limited(objective, self.plan, None)
         return replace(answer, reason=reason or answer.reason)
 

@@ -18,6 +18,7 @@ from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Chunk, Instance
 from dlopt.problems.admission.trace import Executed
+from dlopt.problems.stated_order import in_stated_order
 
 Sent = TypeVar("Sent", Chunk, Executed)
 
@@ -38,8 +39,7 @@ def exact_ends(
     ----------
     instance : Instance
     chunks : iterable of Chunk
-        Of known tasks and nodes. Their order is that of transmission starts, then ends, then the
-        ends of computations.
+        Of known tasks and nodes; `dlopt.problems.stated_order` says what their order is.
     needs : mapping of str to Fraction
         What each task's chunks are to do together. Loads below 0 count as 0; what is missing or
         too much is added to the task's largest chunks, or taken from them. A chunk of no load is
@@ -70,11 +70,8 @@ def exact_ends(
     channel = ready = channel_free_time(instance)
     free = node_free_times(instance)
     ends: dict[str, Ended] = {}
-    ordered = sorted(
-        ((c, load) for c, load in scaled_loads(chunks, needs) if load > 0),
-        key=lambda pair: stated_order(pair[0]),
-    )
-    for count, (chunk, load) in enumerate(ordered, 1):
+    loads = ((chunk, load) for chunk, load in scaled_loads(chunks, needs) if load > 0)
+    for count, (chunk, load) in enumerate(in_stated_order(loads), 1):
         node = chunk.node
         send = theta_cm + load * exact(cluster.tau_of(node))
         start = max(arrivals[chunk.task], free[node], channel if send else ready)
@@ -104,12 +101,3 @@ def scaled_loads(
             missing -= loads[place] - before
         found += zip(own, loads, strict=True)
     return found
-
-
-def stated_order(chunk: Chunk | Executed) -> tuple[Fraction, ...]:
-    """Return the place of a chunk in the order that a plan states."""
-    return (
-        exact(chunk.transmission_start),
-        exact(chunk.transmission_end),
-        exact(chunk.computation_end),
-    )

@@ -18,8 +18,9 @@ from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario
-from dlopt.problems.admission.timeline import scaled_loads, stated_order
+from dlopt.problems.admission.timeline import scaled_loads
 from dlopt.problems.admission.trace import Executed, Trace
+from dlopt.problems.stated_order import in_stated_order
 
 
 class Busy(NamedTuple):
@@ -95,7 +96,7 @@ def exact_course(
     failures: dict[int, list[Failure]] = defaultdict(list)
     for failure in scenario.failures:
         failures[failure.node].append(failure)
-    for chunk, load in sorted(_loads(trace.chunks, needs), key=lambda pair: stated_order(pair[0])):
+    for chunk, load in in_stated_order(_loads(trace.chunks, needs)):
         node, stated, factor = chunk.node, exact(chunk.transmission_start), factors.get(chunk.task)
         tau, chi = (1, 1) if factor is None else (factor.tau, factor.chi)
         send = theta_cm + load * exact(cluster.tau_of(node)) * exact(tau)

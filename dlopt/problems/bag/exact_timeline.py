@@ -34,6 +34,8 @@ class Occupied(NamedTuple):
 def exact_starts(runs: Iterable[Occupied], slack: Fraction) -> list[tuple[Occupied, Fraction]]:
     """Return the runs of a machine in their stated order, each with its exact earliest start.
 
+    Their order is that of the middles of their stated times: a run that takes no time in floats
+    does not come after the long one that follows it, which rounding may start a little before it.
     Starts are rounded up to a tiny part of the slack, so that fractions stay short. Complexity:
     O(n log n).
 
@@ -48,7 +50,7 @@ def exact_starts(runs: Iterable[Occupied], slack: Fraction) -> list[tuple[Occupi
     unit = Fraction(2) ** (top.bit_length() - bottom.bit_length() - 1)
     free: Fraction | None = None
     found = []
-    for run in sorted(runs):
+    for run in sorted(runs, key=lambda run: (run.start + run.end, run)):
         start = run.earliest if free is None else max(run.earliest, free)
         start = -(-start // unit) * unit
         found.append((run, start))

@@ -23,8 +23,10 @@ def exact_starts(
 ) -> dict[tuple[int, int], Fraction]:
     """Return the start of every task in the exact plan of the same machines and order.
 
-    Tasks go by their stated starts, then ends, none before those that it needs data of; each
+    Tasks go by the middles of their stated times, none before those that it needs data of; each
     starts as soon as input, data and machine are there, in exact numbers. That is a valid plan.
+    (By starts alone, a task that takes no time in floats would wait for the long one that follows
+    it, where rounding lets that one start a little before it.)
 
     Parameters
     ----------
@@ -53,7 +55,7 @@ def exact_starts(
             waiting[at][edge.target] += 1
             needed[at, edge.source].append((edge.target, exact(edge.data)))
     heap = [
-        (start, end, at, task)
+        (start + end, start, at, task)
         for at, tasks in enumerate(placed)
         for task, (_, start, end) in tasks.items()
         if not waiting[at][task]
@@ -62,8 +64,9 @@ def exact_starts(
     free: dict[int, Fraction] = {}
     starts: dict[tuple[int, int], Fraction] = {}
     while heap:
-        stated, end, at, task = heappop(heap)
-        machine, length = placed[at][task][0].machine, end - stated
+        _, _, at, task = heappop(heap)
+        placement, stated, end = placed[at][task]
+        machine, length = placement.machine, end - stated
         start = ready[at, task]
         if length and machine in free:
             start = max(start, free[machine])
@@ -78,7 +81,7 @@ def exact_starts(
             ready[at, target] = max(ready[at, target], there)
             waiting[at][target] -= 1
             if not waiting[at][target]:
-                heappush(heap, (begin, until, at, target))
+                heappush(heap, (begin + until, begin, at, target))
     return starts
 
 

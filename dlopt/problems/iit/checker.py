@@ -10,6 +10,7 @@ from fractions import Fraction
 from dlopt.arithmetic import ROUNDING, Number, exact, least
 from dlopt.problems.iit.data import Chunk, Instance, Solution
 from dlopt.problems.intervals import Overlap, overlaps
+from dlopt.problems.stated_order import in_stated_order
 from dlopt.result import Violation
 
 KINDS = (
@@ -188,8 +189,9 @@ class _Rules:
         scale = exact(self.instance.load) / planned if planned else Fraction(0)
         channel: Fraction | None = None
         free: dict[int, Fraction] = {}
-        for chunk in sorted(self.chunks, key=_sequence):
-            node, load = chunk.node, max(exact(chunk.load), Fraction(0)) * scale
+        loads = ((chunk, max(exact(chunk.load), Fraction(0)) * scale) for chunk in self.chunks)
+        for chunk, load in in_stated_order(loads):
+            node = chunk.node
             send = exact(cluster.theta_cm) + load * exact(cluster.tau_of(node))
             compute = exact(cluster.theta_cp) + load * exact(cluster.chi_of(node))
             start = free.get(node, exact(self.instance.ready_times[node]))
@@ -219,12 +221,3 @@ class _Rules:
         for shared in overlaps((exact(start), exact(end)) for start, end in intervals):
             if shared.amount > late + self._resolution(exact(shared.end)):
                 yield shared
-
-
-def _sequence(chunk: Chunk) -> tuple[Fraction, ...]:
-    """Return the place of a chunk in the order of transmissions that a plan states."""
-    return (
-        exact(chunk.transmission_start),
-        exact(chunk.transmission_end),
-        exact(chunk.computation_end),
-    )

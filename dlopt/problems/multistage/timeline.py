@@ -14,7 +14,8 @@ from typing import NamedTuple
 from dlopt.arithmetic import exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Chunk, Instance
-from dlopt.problems.admission.timeline import scaled_loads, stated_order
+from dlopt.problems.admission.timeline import scaled_loads
+from dlopt.problems.stated_order import in_stated_order
 
 Window = tuple[Fraction, Fraction]
 
@@ -59,7 +60,7 @@ def crossings_in_exact_numbers(
     channel = ready = channel_free_time(stream)
     free = node_free_times(stream)
     loads = ((c, load) for c, load in scaled_loads(chunks, needs) if load > 0)
-    for chunk, load in sorted(loads, key=lambda pair: stated_order(pair[0])):
+    for chunk, load in in_stated_order(loads):
         node, stated = chunk.node, exact(chunk.transmission_start)
         send = theta_cm + load * exact(cluster.tau_of(node))
         own = node_windows.get(node, ())

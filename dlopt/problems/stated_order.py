@@ -1,0 +1,90 @@
+"""The order in which a plan in rounded numbers states that its chunks are done.
+
+Where one thing ends the next one begins, and rounding may state the next one to begin a little
+earlier. Starts alone do not tell then which came first: a chunk so short that it takes no time in
+floats would go after the long one that follows it, and would wait for all of it. The middles of
+what they occupy do tell: they are in the wrong order only where both are as short as what the
+instants are off, and then the order makes no difference beyond that.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from fractions import Fraction
+from heapq import heapify, heappop, heapreplace
+from typing import Protocol, TypeVar
+
+from dlopt.arithmetic import Number, exact
+
+Order = tuple[Fraction, ...]
+
+
+class Sent(Protocol):
+    """A chunk of a load: when it is sent to a node, and done there."""
+
+    @property
+    def node(self) -> int:
+        """Node that it is sent to."""
+
+    @property
+    def transmission_start(self) -> Number:
+        """When it begins to be sent."""
+
+    @property
+    def transmission_end(self) -> Number:
+        """When it has been received."""
+
+    @property
+    def computation_end(self) -> Number:
+        """When it is done."""
+
+
+C = TypeVar("C", bound=Sent)
+
+
+def in_stated_order(chunks: Iterable[tuple[C, Fraction]]) -> list[tuple[C, Fraction]]:
+    """Return chunks, each with its load, in the order that the plan states.
+
+    On a node they go by the middles of the times in which they hold it, on the channel by those
+    of their transmissions; where the two orders differ, a chunk waits for those before it on its
+    node. If the intervals of each resource are disjoint, that is the order of their starts.
+
+    Parameters
+    ----------
+    chunks : iterable of (chunk, Fraction)
+
+    Notes
+    -----
+    Complexity: O(n log n).
+
+    Examples
+    --------
+    Rounding lets the long chunk start before the short one which it follows.
+
+    >>> from dlopt.problems.iit import Chunk
+    >>> short = Chunk(1, 1e-20, 1.0, 1.0, 1.0, 1.0)
+    >>> long = Chunk(0, 1.0, 0.9999999999999999, 2.0, 2.0, 3.0)
+    >>> [c.node for c, _ in in_stated_order([(long, Fraction(1)), (short, Fraction(0))])]
+    [1, 0]
+    """
+    on_node: dict[int, list[tuple[Order, Order, int]]] = defaultdict(list)
+    items = list(chunks)
+    for place, (chunk, _) in enumerate(items):
+        start, sent = exact(chunk.transmission_start), exact(chunk.transmission_end)
+        done = exact(chunk.computation_end)
+        on_node[chunk.node].append(((start + done, start), (start + sent, start, done), place))
+    waiting = [sorted(own, reverse=True) for own in on_node.values()]
+    heap = [(own[-1][1], own[-1][2], at) for at, own in enumerate(waiting)]
+    heapify(heap)
+    found = []
+    while heap:
+        _, place, at = heap[0]
+        found.append(items[place])
+        own = waiting[at]
+        own.pop()
+        if own:
+            heapreplace(heap, (own[-1][1], own[-1][2], at))
+        else:
+            heappop(heap)
+    return found
