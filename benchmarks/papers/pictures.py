@@ -6,9 +6,11 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from dlopt.plotting.curves import Panel, plot_curves
+from dlopt.plotting.curves import Curve, Panel, Spot, plot_curves
 
 COLUMNS = ("panel", "curve", "x", "y", "half_width")
+MOST_TICKS = 12
+"""Abscissae that are marked one by one; if there are more, the axis is marked evenly."""
 
 
 def picture(
@@ -30,7 +32,9 @@ def picture(
     title, note, axis, decades
         As `dlopt.plotting.curves.plot_curves` takes them.
     """
-    plot_curves(panels, path, title=title, note=note, axis=axis, decades=decades)
+    xs = sorted({spot.x for _, curves in panels for curve in curves for spot in curve.spots})
+    ticks = xs if len(xs) <= MOST_TICKS else ()
+    plot_curves(panels, path, title=title, note=note, axis=axis, decades=decades, ticks=ticks)
     with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -39,3 +43,17 @@ def picture(
                 for x, y, half in curve.spots:
                     width = "" if half is None else f"{half:.6g}"
                     writer.writerow((panel, curve.name, f"{x:g}", f"{y:.9g}", width))
+
+
+def curves_of(path: Path) -> dict[str, tuple[Curve, ...]]:
+    """Return the curves of a picture by panel, from the points beside it; none without a file."""
+    found: dict[str, dict[str, list[Spot]]] = {}
+    if path.exists():
+        with path.open(newline="", encoding="utf-8") as file:
+            for panel, curve, x, y, half in list(csv.reader(file))[1:]:
+                spot = Spot(float(x), float(y), float(half) if half else None)
+                found.setdefault(panel, {}).setdefault(curve, []).append(spot)
+    return {
+        panel: tuple(Curve(name, tuple(spots)) for name, spots in curves.items())
+        for panel, curves in found.items()
+    }

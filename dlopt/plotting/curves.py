@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 7.2, 2.7
 _TEXT, _SMALL, _TITLE = 8.5, 7.5, 10.0
+_DIGIT = 0.075
+"""How wide a digit of the text is, in inches."""
 _MARKERS = "os^Dv<>P"
 _STYLES = ("-", "--", ":")
 
@@ -52,6 +54,7 @@ def plot_curves(
     steps: bool = False,
     words: Sequence[str] = (),
     decades: bool = False,
+    ticks: Sequence[float] = (),
 ) -> Figure:
     """Draw curves with error bars, and write the picture if a path is given.
 
@@ -71,6 +74,9 @@ def plot_curves(
         What the abscissae 0, 1, 2, ... stand for, if they are no numbers.
     decades : bool, default False
         Draw the ordinates, which must be positive, by their logarithms.
+    ticks : sequence of float
+        Abscissae to mark, ascending, by default even ones; of marks that are too close the later
+        has no number.
 
     Returns
     -------
@@ -89,7 +95,9 @@ def plot_curves(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['reject ratio']
     """
-    return plotting.drawn(lambda: _figure(panels, title, note, axis, steps, words, decades), path)
+    return plotting.drawn(
+        lambda: _figure(panels, title, note, axis, steps, words, decades, ticks), path
+    )
 
 
 def _figure(
@@ -100,6 +108,7 @@ def _figure(
     steps: bool,
     words: Sequence[str],
     decades: bool,
+    ticks: Sequence[float],
 ) -> Figure:
     from matplotlib.figure import Figure
 
@@ -123,6 +132,10 @@ def _figure(
     if words:
         rows[-1].set_xticks(range(len(words)), [clean(word, 24) for word in words])
         rows[-1].set_xlim(-0.5, len(words) - 0.5)
+    if ticks:
+        least, most = rows[-1].get_xlim()
+        inches = _WIDTH * (shape["right"] - shape["left"]) / (most - least)
+        rows[-1].set_xticks(ticks, _numbers(ticks, inches))
     corner: dict[str, Any] = {"x": 0.1, "parse_math": False}
     figure.text(
         y=1 - 0.26 / height,
@@ -149,6 +162,19 @@ def _figure(
         borderaxespad=0,
     )
     return figure
+
+
+def _numbers(ticks: Sequence[float], inches: float) -> list[str]:
+    """Return the numbers of marks, none of those that would run into the one before."""
+    texts: list[str] = []
+    end = float("-inf")
+    for tick in ticks:
+        text = f"{tick:g}"
+        half = _DIGIT * len(text) / 2
+        clear = tick * inches - half > end
+        texts.append(text if clear else "")
+        end = tick * inches + half + _DIGIT if clear else end
+    return texts
 
 
 def _style(curve: Curve, index: int) -> dict[str, Any]:

@@ -110,3 +110,13 @@ def test_ordinates_may_be_drawn_by_their_logarithms() -> None:
     assert axes.get_yscale() == "log" and 0 < axes.get_ylim()[0] < 0.01
     (axes,) = plot_curves(panels).axes
     assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0
+
+
+def test_abscissae_that_are_given_are_marked() -> None:
+    curves = (Curve("edf", tuple(Spot(x, 1.0) for x in (0.5, 1, 2, 5, 20))),)
+    (axes,) = plot_curves([("reject ratio", curves)], ticks=(0.5, 1, 2, 5, 20)).axes
+    assert list(axes.get_xticks()) == [0.5, 1, 2, 5, 20]
+    texts = [label.get_text() for label in axes.get_xticklabels()]
+    assert texts == ["0.5", "", "2", "5", "20"]  # a mark without a number would be run into
+    (axes,) = plot_curves([("reject ratio", curves)]).axes
+    assert list(axes.get_xticks()) != [0.5, 1, 2, 5, 20]
