@@ -3,7 +3,15 @@
 from pathlib import Path
 
 from benchmarks.papers import multistage
-from benchmarks.papers.multistage import ADVANCES, LOADS, SHARES, Point, Results, Stream
+from benchmarks.papers.multistage_runs import (
+    ADVANCES,
+    LOADS,
+    OTHERS,
+    SHARES,
+    Point,
+    Results,
+    Stream,
+)
 
 HORIZON = 200_000.0
 
@@ -81,6 +89,21 @@ def test_claims_are_open_where_seeds_do_not_tell():
     assert words(every({**more, 1.0: [0.3, 0.4]}, (1.0,)), "5.15") == ["holds", "open"]
 
 
+def test_other_choices_are_held_against_as_few_seeds():
+    sure = every({share: [share, share + 0.01, share] for share in SHARES})
+    other = every({share: [0.25, 0.3] for share in SHARES})
+    found = {"repaired": sure, "as printed": sure}
+    there = {"repaired": {"raised": sure.first(2)}, "as printed": {"raised": other}}
+    assert len(sure.first(2).found[0.0, 0.0, 1.0]) == 2 and len(sure.found[0.0, 0.0, 1.0]) == 3
+    (row,) = list(multistage.table(found, there, ["5.13"], 2))[2:]
+    assert row.endswith(" | robust | robust |")
+    (row,) = list(multistage.table(found, there, ["5.14"], 2))[2:]
+    assert row.endswith(" | robust | holds: raised |")
+    one = {name: {"raised": sure.first(1)} for name in found}
+    (row,) = list(multistage.table(found, one, ["5.13"], 1))[2:]
+    assert row.endswith(" | open at that size, under all | open at that size, under all |")
+
+
 def test_asking_earlier_is_judged_step_by_step():
     def asked(*rejected: list[float]) -> Results:
         pairs = zip(ADVANCES, rejected, strict=True)
@@ -98,10 +121,10 @@ def test_verdicts_are_told_as_printed_and_under_other_choices():
         name: Results(("5.13",), 1, HORIZON, 1, method=method)
         for name, method in multistage.VARIANTS.items()
     }
-    choices = multistage.OTHERS["an early deadline is raised"]
+    choices = OTHERS["an early deadline is raised"]
     other = Results(("5.13",), 1, HORIZON, 1, choices=choices)
     lines = list(
-        multistage.table(found, {"repaired": {"raised": other}, "as printed": {}}, ["5.13"])
+        multistage.table(found, {"repaired": {"raised": other}, "as printed": {}}, ["5.13"], 1)
     )
     assert lines[0] == (
         "| figure | claim | repaired | as printed | repaired: otherwise | as printed: otherwise |"

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.papers import arguments
-from benchmarks.papers.claims import Verdict, otherwise
+from benchmarks.papers.claims import Verdict, at_another_size
 from benchmarks.papers.coreservation_claims import CLAIMS, Claim
 from benchmarks.papers.coreservation_points import (
     BOUND,
@@ -215,18 +215,11 @@ class Otherwise:
     others: Mapping[str, Results]
 
     def told(self, claim: Claim, word: str | None) -> str:
-        """Return whether a verdict is the same under other choices, all at this size.
-
-        Where ours is another one at this size, it is told.
-        """
+        """Return whether a verdict is the same under other choices, all at this size."""
         ours = _judged(claim, self.ours)
-        mine = None if ours is None or word is None else ours.word
         there = {name: _judged(claim, results) for name, results in self.others.items()}
         words = {name: None if other is None else other.word for name, other in there.items()}
-        text = otherwise(mine, words)
-        if text == "not simulated" or mine == word:
-            return text
-        return f"{mine} at that size{', under all' if text == 'robust' else f'; {text}'}"
+        return at_another_size(word, None if ours is None else ours.word, words)
 
 
 def table(found: Mapping[str, Results], elsewhere: Mapping[str, Otherwise]) -> Iterator[str]:
@@ -297,7 +290,7 @@ def main() -> int:
     bare = Plan({name: replace(it, exact=()) for name, it in chosen.items()}, seeds, suffix=PRINTED)
     plans = {"repaired": plan, PRINTED.strip(): bare}
     few = int(arguments.size(wanted, 0, 5, 5)) if wanted.others is None else wanted.others
-    small = _chosen(wanted, wanted.others_shorter, ()) if few else {}
+    small = quick(_chosen(wanted, wanted.others_shorter, ())) if few else {}
     ours = {variant: Plan(small, few, suffix=of.suffix) for variant, of in plans.items()}
     others = {
         variant: {
