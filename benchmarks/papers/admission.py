@@ -193,7 +193,7 @@ def main() -> int:
             note += f"; bound and clairvoyant: {bracketed} of them"
             tables += told(experiment, found["repaired"], best)
         elif wanted.points:
-            note += "; bound and clairvoyant: as drawn before"
+            note += "; bound and clairvoyant as drawn before: 1 seed where there are no bars"
         for variant, results in found.items():
             path = wanted.out / f"fig-{name} {variant}.svg".replace(" ", "-")
             draw(name, results, best, path, note, wanted.points)

@@ -244,7 +244,7 @@ def main() -> int:
         if proven:
             note += f"; bounds on all plans: {proofs} of them"
         elif wanted.points and variant == "repaired":
-            note += "; bounds on all plans: as drawn before"
+            note += "; bounds on all plans as drawn before"
         draw(found[variant], figures, wanted.out, note, variant, wanted.points)
     elsewhere = {
         variant: {
