@@ -352,11 +352,14 @@ def test_verdicts_are_told_as_printed_and_under_other_choices():
         found["repaired"], {"stairs": coreservation.Results(other, rows)}
     )
     lines = list(coreservation.table(found, {"repaired": there}))
-    assert lines[0].startswith("| figure | claim | repaired | as printed | repaired: otherwise |")
+    assert lines[0].startswith(
+        "| figure | claim | repaired | as printed | left open | repaired: otherwise |"
+    )
     assert len({line.count(" | ") for line in lines if "---" not in line}) == 1
     mine = [claim for claim in coreservation_claims.CLAIMS if claim.figure == "5.10"]
     assert len(lines) == 2 + len(mine)
     assert all(line.endswith("| not simulated |") for line in lines[2:])
+    assert all(" | arrivals, benefits | " in line for line in lines[2:])
     assert any("| robust |" in line for line in lines)
 
 
@@ -396,3 +399,11 @@ def test_every_abscissa_of_figure_4_6_is_the_mean_of_its_bounds():
             assert (least + most) / 2 == mean and least <= most <= 70
     assert chosen["4.6"].points[45] == {"horizon": 100_000, "least_cpu": 20, "most_cpu": 70}
     assert {47.5, 50, 52.5} < chosen["4.6"].points.keys()
+
+
+def test_what_the_thesis_leaves_open_is_told():
+    chosen = experiments(1)
+    told = {figure: coreservation_points.left_open(figure, it) for figure, it in chosen.items()}
+    assert told["4.3"] == "batches, priorities, benefits"
+    assert told["4.6"] == "batches, priorities, benefits, width of CPU"
+    assert (told["5.9"], told["5.9 at once"]) == ("arrivals, benefits", "benefits")

@@ -127,7 +127,8 @@ def test_verdicts_are_told_as_printed_and_under_other_choices():
         multistage.table(found, {"repaired": {"raised": other}, "as printed": {}}, ["5.13"], 1)
     )
     assert lines[0] == (
-        "| figure | claim | repaired | as printed | repaired: otherwise | as printed: otherwise |"
+        "| figure | claim | repaired | as printed | left open "
+        "| repaired: otherwise | as printed: otherwise |"
     )
     (row,) = lines[2:]
     assert row.startswith("| 5.13 | asked for at once") and row.endswith("| not simulated |")

@@ -30,6 +30,7 @@ from benchmarks.papers.coreservation_points import (
     PRINTED,
     Experiment,
     experiments,
+    left_open,
     quick,
     under,
 )
@@ -224,9 +225,11 @@ class Otherwise:
 
 def table(found: Mapping[str, Results], elsewhere: Mapping[str, Otherwise]) -> Iterator[str]:
     """Yield the claims as a Markdown table: results by variant, and by what is chosen otherwise."""
-    heads = ("figure", "claim", *found, *(f"{variant}: otherwise" for variant in found))
+    others = (f"{variant}: otherwise" for variant in found)
+    heads = ("figure", "claim", *found, "left open", *others)
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
+    known = next(iter(found.values())).plan.experiments
     for claim in CLAIMS:
         verdicts = {variant: _judged(claim, results) for variant, results in found.items()}
         if not any(verdicts.values()):
@@ -235,6 +238,7 @@ def table(found: Mapping[str, Results], elsewhere: Mapping[str, Otherwise]) -> I
             "not simulated" if verdict is None else f"**{verdict.word}**: {verdict.numbers}"
             for verdict in verdicts.values()
         ]
+        cells.append(left_open(claim.figure, known[claim.figure]))
         for variant, verdict in verdicts.items():
             other = elsewhere.get(variant)
             word = None if verdict is None else verdict.word

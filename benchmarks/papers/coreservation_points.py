@@ -66,6 +66,7 @@ NARROWER = {
 }
 """Figure 4.6 otherwise: ours is as wide as the thesis draws requests; it gives means alone."""
 EVERY_CHOICE = (*CHOICES, *NARROWER)
+_OPEN = {"min4": "batches, priorities, benefits", "min5": "arrivals, benefits"}
 _REQUESTED = (20, 25, 30, 35, 40, 45, 47.5, 50, 52.5, 56, 63)
 
 
@@ -194,6 +195,13 @@ def experiments(shorter: float) -> dict[str, Experiment]:
             exact=(BOUND,),
         ),
     }
+
+
+def left_open(figure: str, it: Experiment) -> str:
+    """Return in words what the thesis leaves open of a figure."""
+    if figure == "5.9 at once":
+        return "benefits"
+    return _OPEN[it.family] + (", width of CPU" if figure == "4.6" else "")
 
 
 def under(choice: str, chosen: Mapping[str, Experiment]) -> dict[str, Experiment]:

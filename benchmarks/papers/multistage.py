@@ -23,6 +23,7 @@ from benchmarks.papers.multistage_runs import (
     BY_ADVANCE,
     EXTREMES,
     FIGURES,
+    LEFT_OPEN,
     OTHERS,
     SHARES,
     VARIANTS,
@@ -190,7 +191,8 @@ def table(
 
     Other choices are held against as few seeds of ours.
     """
-    heads = ("figure", "claim", *found, *(f"{variant}: otherwise" for variant in found))
+    choices = (f"{variant}: otherwise" for variant in found)
+    heads = ("figure", "claim", *found, "left open", *choices)
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
     mine = {variant: list(claims(results, figures)) for variant, results in found.items()}
@@ -206,6 +208,7 @@ def table(
     for at, (figure, words, _) in enumerate(next(iter(mine.values()))):
         verdicts = {variant: rows[at][2] for variant, rows in mine.items()}
         cells = [f"**{verdict.word}**: {verdict.numbers}" for verdict in verdicts.values()]
+        cells.append(LEFT_OPEN)
         for variant, verdict in verdicts.items():
             there = {name: others[variant, name][at][2].word for name in elsewhere[variant]}
             cells.append(at_another_size(verdict.word, ours[variant][at][2].word, there))

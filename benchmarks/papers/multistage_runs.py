@@ -37,6 +37,7 @@ OTHERS = {
     "an early deadline is raised": (("deadlines", "raise"),),
 }
 """Other choices than ours where the chapter leaves something open: ours draw such numbers again."""
+LEFT_OPEN = "loads below 0, deadlines that nobody meets"
 
 
 @dataclass(frozen=True, slots=True)
