@@ -407,3 +407,11 @@ def test_what_the_thesis_leaves_open_is_told():
     assert told["4.3"] == "batches, priorities, benefits"
     assert told["4.6"] == "batches, priorities, benefits, width of CPU"
     assert (told["5.9"], told["5.9 at once"]) == ("arrivals, benefits", "benefits")
+
+
+def test_other_choices_are_tried_at_fewer_points():
+    few = coreservation_points.sparse(quick(experiments(10)))
+    assert list(few["5.10"].points) == [4, 20, 40]
+    assert list(few["5.9"].points) == [100, 700]
+    assert list(few["4.3"].points) == [120_000]
+    assert list(few["4.6"].points) == [20, 45, 47.5, 50, 52.5, 56, 63]

@@ -32,6 +32,7 @@ from benchmarks.papers.coreservation_points import (
     experiments,
     left_open,
     quick,
+    sparse,
     under,
 )
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
@@ -294,7 +295,7 @@ def main() -> int:
     bare = Plan({name: replace(it, exact=()) for name, it in chosen.items()}, seeds, suffix=PRINTED)
     plans = {"repaired": plan, PRINTED.strip(): bare}
     few = int(arguments.size(wanted, 0, 5, 5)) if wanted.others is None else wanted.others
-    small = quick(_chosen(wanted, wanted.others_shorter, ())) if few else {}
+    small = sparse(quick(_chosen(wanted, wanted.others_shorter, ()))) if few else {}
     ours = {variant: Plan(small, few, suffix=of.suffix) for variant, of in plans.items()}
     others = {
         variant: {
