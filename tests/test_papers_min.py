@@ -281,7 +281,9 @@ def test_the_widest_gain_is_told_from_the_others_by_its_interval():
     assert widest(Gains((less, peak, less))).word == "holds"
     verdict = widest(Gains((peak, less, less)))
     assert verdict.word == "does not"
-    assert verdict.numbers.startswith("widest but for 50 at 45, +3.97 ± 0.1 from 50 %: ")
+    assert verdict.numbers.startswith(
+        "widest but for 50 at 45, +3.97 ± 0.14 from 50 %, surely wider at 45: "
+    )
     # the mean at 50 is the largest, but its interval is wide
     wide = widest(Gains((less, (2.0, 10.0, 18.0), less)))
     assert wide.word == "open" and ", open at 45, 56: " in wide.numbers

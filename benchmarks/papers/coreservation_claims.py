@@ -72,11 +72,11 @@ def quotient(found: Pairs) -> Estimate:
     return Estimate(value, half)
 
 
-def told(one: Estimate, digits: str = ".2f") -> str:
-    """Return a mean, and one digit of half of its interval."""
+def told(one: Estimate, digits: str = ".2f", half: str = ".1g") -> str:
+    """Return a mean, and half of its interval, with one digit unless more are asked for."""
     if one.half_width is None:
         return f"{one.mean:{digits}}"
-    return f"{one.mean:{digits}} ± {one.half_width:{'.1g' if one.half_width < 9.5 else '.0f'}}"
+    return f"{one.mean:{digits}} ± {one.half_width:{half if one.half_width < 9.5 else '.0f'}}"
 
 
 def ratio(
@@ -199,9 +199,10 @@ def _widest(results: Series) -> Verdict:
     words = {x: between(it, most=0) for x, it in above.items()}
     word = "does not" if "does not" in words.values() else everywhere(list(words.values()))
     widest = max(above, key=lambda x: above[x].mean)
-    open_ones = ", ".join(f"{x:g}" for x, it in words.items() if it == "open")
-    text = f"widest but for 50 at {widest:g}, {told(above[widest], '+.2f')} from 50 %"
-    text += f", open at {open_ones}" if open_ones else ""
+    text = f"widest but for 50 at {widest:g}, {told(above[widest], '+.2f', '.2g')} from 50 %"
+    for what, name in (("does not", "surely wider"), ("open", "open")):
+        there = ", ".join(f"{x:g}" for x, it in words.items() if it == what)
+        text += f", {name} at {there}" if there else ""
     where = ", ".join(f"{told(gap)} at {x:g}" for x, gap in means.items())
     return Verdict(word, f"{text}: {where}")
 
