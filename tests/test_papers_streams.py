@@ -9,8 +9,9 @@ import dlopt
 from benchmarks.papers import admission, claims, clairvoyant, experiments
 from benchmarks.papers.clairvoyant import PLANNERS, Bracket, Stream, accepted, bracket, most, part
 from benchmarks.papers.experiments import EXPERIMENTS, Experiment
+from benchmarks.papers.pictures import curves_of
 from dlopt.result import Status
-from dlopt.simulation import simulate
+from dlopt.simulation import simulate, simulate_many
 
 PARAMETERS = {"horizon": 3_000.0, "nodes": 8, "chi": 10, "theta_cm": 5, "theta_cp": 5}
 SMALL = replace(
@@ -92,6 +93,24 @@ def test_brackets_are_drawn_and_told(tmp_path: Path):
     assert list(admission.told(experiment, results, none)) == []
     admission.draw("4.7", results, none, tmp_path / "b.svg", "note")
     assert 'id="clairvoyant plan"' not in (tmp_path / "b.svg").read_text()
+    (tmp_path / "new").mkdir()
+    admission.draw("4.7", results, none, tmp_path / "new" / "a.svg", "note", tmp_path)
+    assert curves_of(tmp_path / "new" / "a.csv") == curves_of(tmp_path / "a.csv")
+
+
+def test_hybrid_is_drawn_as_printed_too():
+    few = replace(EXPERIMENTS["6.18"], methods=("hybrid",), loads=(5.0,))
+    found = [few.run(variant, 1, 300_000.0, processes=1) for variant in ("repaired", "as printed")]
+    ratios = [results.by_seed("hybrid", 5.0) for results in found]
+    (printed,) = simulate_many(
+        "mamat4",
+        ["hybrid:literal"],
+        loads=[5.0],
+        seeds=range(1),
+        processes=1,
+        parameters={"horizon": 300_000.0, **few.parameters(None)},
+    )
+    assert ratios[0] != ratios[1] == [printed.estimate("reject_ratio").mean]
 
 
 def test_a_verdict_is_robust_or_depends_on_a_choice():

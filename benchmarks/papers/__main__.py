@@ -88,6 +88,17 @@ def command(
 
 def rows(text: str, chosen: Sequence[Entry]) -> Iterator[Row]:
     """Yield what a module's table says of some figures."""
+    for variants, cells in _lines(text):
+        figure, claim, *answers = cells
+        entry = next((entry for entry in chosen if entry.has(figure)), None)
+        for variant, answer in zip(variants, answers, strict=False):
+            found = _VERDICT.fullmatch(answer)
+            if entry is not None and found is not None and found["word"] != "-":
+                yield Row(entry, figure, claim, variant, found["numbers"], found["word"])
+
+
+def _lines(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the heads of the answers, and the cells, of every line of a table of claims."""
     variants: list[str] | None = None
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
@@ -96,18 +107,13 @@ def rows(text: str, chosen: Sequence[Entry]) -> Iterator[Row]:
         elif cells[:2] == ["figure", "claim"]:
             variants = cells[2:]
         elif variants is not None and not line.startswith("|--"):
-            figure, claim, *answers = cells
-            entry = next((entry for entry in chosen if entry.has(figure)), None)
-            for variant, answer in zip(variants, answers, strict=False):
-                found = _VERDICT.fullmatch(answer)
-                if entry is not None and found is not None and found["word"] != "-":
-                    yield Row(entry, figure, claim, variant, found["numbers"], found["word"])
+            yield variants, cells
 
 
 def listing() -> Iterator[str]:
     """Yield all figures and tables as a Markdown table, with what draws them."""
-    yield "| paper | figure | what | drawn by | claims that hold | page, pictures |"
-    yield "|---|---|---|---|---|---|"
+    yield "| paper | figure | what | drawn by | claims that hold | robust | page, pictures |"
+    yield "|---|---|---|---|---|---|---|"
     alike: dict[tuple[object, ...], list[Entry]] = {}
     for entry in entries():
         key = (entry.paper, entry.what, entry.reason, entry.pictures)
@@ -121,8 +127,9 @@ def listing() -> Iterator[str]:
             if (FIGURES / name).exists()
         ]
         by = f"not drawn: {entry.reason}" if entry.module is None else f"`{entry.module}`"
-        held = verdicts(page(entry), entry)
-        yield f"| {' | '.join((entry.paper, labels, entry.what, by, held, ', '.join(links)))} |"
+        told = verdicts(page(entry), entry), robust(page(entry), entry)
+        cells = (entry.paper, labels, entry.what, by, *told, ", ".join(links))
+        yield f"| {' | '.join(cells)} |"
 
 
 def page(entry: Entry) -> str:
@@ -132,7 +139,7 @@ def page(entry: Entry) -> str:
 
 
 def verdicts(text: str, entry: Entry) -> str:
-    """Return how many claims about a figure hold, and how many in part, of each variant."""
+    """Return how many claims about a figure hold, in part or are open, of each variant."""
     words: dict[str, list[str]] = {}
     for row in rows(text, [entry]):
         words.setdefault(row.variant, []).append(row.verdict)
@@ -140,11 +147,39 @@ def verdicts(text: str, entry: Entry) -> str:
     for variant, found in words.items():
         count = f"{found.count('holds')} of {len(found)}"
         name = "" if len(words) == 1 else f"{variant}: "
-        partly = f" ({found.count('only')} in part)" if "only" in found else ""
-        told.append(f"{name}{count}{partly}")
+        rest = [
+            f"{found.count(word)} {what}"
+            for word, what in (("only", "in part"), ("open", "open"))
+            if word in found
+        ]
+        told.append(f"{name}{count}" + (f" ({', '.join(rest)})" if rest else ""))
     return "; ".join(told)
 
 
+def robust(text: str, entry: Entry) -> str:
+    """Return how many verdicts about a figure are the same under all other choices.
+
+    Of each variant; a verdict that no other choice was held against does not count.
+    """
+    found: dict[str, list[bool]] = {}
+    for variants, cells in _lines(text):
+        figure, _, *answers = cells
+        if entry.has(figure):
+            for variant, answer in zip(variants, answers, strict=False):
+                if variant.endswith(OTHERWISE) or variant == ROBUST:
+                    name = variant.removesuffix(OTHERWISE)
+                    words = answer.strip("*")
+                    if words and words not in _UNTRIED:
+                        found.setdefault(name, []).append(words == "robust")
+    return "; ".join(
+        ("" if name == ROBUST else f"{name}: ") + f"{sum(words)} of {len(words)}"
+        for name, words in found.items()
+    )
+
+
+OTHERWISE, ROBUST = ": otherwise", "verdict"
+"""Ends the name of a column that says what a verdict depends on, of a variant or of all."""
+_UNTRIED = ("not simulated", "about GDS alone", "about EDF alone", "-")
 RESULTS = Path(__file__).parents[1] / "results"
 _PICTURES = "../papers/figures"
 """From the pages of results, one of which is the list."""

@@ -12,13 +12,13 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.papers import cli_arguments
+from benchmarks.papers import arguments
 from benchmarks.papers.claims import CLAIMS, Claim, Verdict, otherwise
 from benchmarks.papers.clairvoyant import Bracket, Stream
 from benchmarks.papers.experiments import EXPERIMENTS, VARIANTS, WITHOUT, Experiment, Results
-from benchmarks.papers.figure_files import picture
-from dlopt.plotting.line_charts import Curve, Panel, Spot
-from dlopt.simulation.replications import estimate
+from benchmarks.papers.pictures import curves_of, picture
+from dlopt.plotting.curves import Curve, Panel, Spot
+from dlopt.simulation.many import estimate
 
 _LABELS = {
     "reject_ratio": "reject ratio",
@@ -34,9 +34,29 @@ BEST = {"found": "clairvoyant plan", "bound": "bound on all plans"}
 Brackets = Mapping[tuple[Any, float], Sequence[Bracket]]
 
 
-def draw(name: str, results: Results, best: Brackets, path: Path, note: str) -> None:
-    """Draw the curves of an experiment: a panel for each measure and each setting."""
+def draw(
+    name: str,
+    results: Results,
+    best: Brackets,
+    path: Path,
+    note: str,
+    before_that: Path | None = None,
+) -> None:
+    """Draw the curves of an experiment: a panel for each measure and each setting.
+
+    Parameters
+    ----------
+    name : str
+    results : Results
+    best : mapping
+        What is the least that plans reject.
+    path : Path
+    note : str
+    before_that : Path, optional
+        A folder of pictures; what is the least is drawn as it was there.
+    """
     experiment = results.experiment
+    old = curves_of(before_that / path.with_suffix(".csv").name) if before_that else {}
     panels: list[Panel] = []
     for measure in experiment.measures:
         for setting in experiment.settings:
@@ -48,6 +68,7 @@ def draw(name: str, results: Results, best: Brackets, path: Path, note: str) -> 
             label = _LABELS[measure]
             if setting is not None:
                 label += f", {experiment.parameter} {setting}"
+            curves += [curve for curve in old.get(label, ()) if curve.name in BEST.values()]
             panels.append((label, tuple(curve for curve in curves if curve.spots)))
     what = f"{experiment.paper}, figure {experiment.figures} ({results.variant})"
     picture(panels, path, title=what, note=note, axis="system load")
@@ -134,7 +155,7 @@ def table(
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = cli_arguments.parser("admission", main.__doc__, EXPERIMENTS)
+    parser = arguments.parser("admission", main.__doc__, EXPERIMENTS)
     parser.add_argument("--shorter", type=float, help="divide the papers' simulated time by this")
     parser.add_argument(
         "--proofs", type=int, help="seeds with a bound and a clairvoyant plan: 1, --quick none"
@@ -144,10 +165,16 @@ def main() -> int:
         action="store_true",
         help="judge also under other choices of what the papers leave open; so does --full",
     )
+    parser.add_argument(
+        "--points",
+        type=Path,
+        help="folder of pictures, to take bounds and clairvoyant plans from; none are computed",
+    )
     wanted = parser.parse_args()
-    proofs = int(cli_arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
-    seeds = wanted.seeds or int(cli_arguments.size(wanted, 3, 5, 10))
-    shorter = wanted.shorter or cli_arguments.size(wanted, 10, 5, 1)
+    proofs = int(arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
+    proofs = 0 if wanted.points else proofs
+    seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
+    shorter = wanted.shorter or arguments.size(wanted, 10, 5, 1)
     names = wanted.only or list(EXPERIMENTS)
     wanted.out.mkdir(parents=True, exist_ok=True)
     tables: list[str] = []
@@ -165,9 +192,11 @@ def main() -> int:
         if bracketed:
             note += f"; bound and clairvoyant: {bracketed} of them"
             tables += told(experiment, found["repaired"], best)
+        elif wanted.points:
+            note += "; bound and clairvoyant as drawn before: 1 seed where there are no bars"
         for variant, results in found.items():
             path = wanted.out / f"fig-{name} {variant}.svg".replace(" ", "-")
-            draw(name, results, best, path, note)
+            draw(name, results, best, path, note, wanted.points)
         verdicts[name] = judged(name, found)
         if wanted.otherwise or wanted.full:
             elsewhere[name] = {

@@ -52,6 +52,31 @@ def otherwise(word: str | None, elsewhere: Mapping[str, str | None]) -> str:
     )
 
 
+def at_another_size(word: str | None, ours: str | None, elsewhere: Mapping[str, str | None]) -> str:
+    """Return the same where other choices were tried at another size than the verdict is of.
+
+    Parameters
+    ----------
+    word : str or None
+    ours : str or None
+        The verdict at that size under our own choices, which the others are held against.
+    elsewhere : mapping of str to (str or None)
+
+    Examples
+    --------
+    >>> at_another_size("holds", "holds", {"a mesh": "open"})
+    'open: a mesh'
+    >>> at_another_size("holds", "open", {"a mesh": "open"})
+    'open at that size, under all'
+    >>> at_another_size("holds", "open", {"a mesh": "holds"})
+    'open at that size; holds: a mesh'
+    """
+    text = otherwise(None if word is None else ours, elsewhere)
+    if text == "not simulated" or ours == word:
+        return text
+    return f"{ours} at that size{', under all' if text == 'robust' else f'; {text}'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A claim, the experiment that it is about, and a test of the results."""

@@ -4,7 +4,8 @@ Beside the thesis' algorithms stands what it never had: the optimum of each batc
 reserved already, the best plan found with all requests known, and a bound on every plan, each for
 the measure that is drawn. What the thesis leaves open (batches and priorities of chapter 4,
 arrivals of chapter 5) is told in `dlopt.generation.coreservation`, how widely the CPU of figure 4.6
-is spread in `coreservation_points`. With --rows, a run that was stopped goes on where it was.
+is spread in `coreservation_points`. With --rows, a run that was stopped goes on where it was; with
+--points, what exact methods gave is taken from pictures that were drawn before.
 
 ``python -m benchmarks.papers.coreservation --help``
 """
@@ -12,28 +13,32 @@ is spread in `coreservation_points`. With --rows, a run that was stopped goes on
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from argparse import Namespace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from statistics import mean
 
-from benchmarks.papers import cli_arguments
-from benchmarks.papers.claims import Verdict, otherwise
+from benchmarks.papers import arguments
+from benchmarks.papers.claims import Verdict, at_another_size
 from benchmarks.papers.coreservation_claims import CLAIMS, Claim
 from benchmarks.papers.coreservation_points import (
     BOUND,
-    CHOICES,
+    EVERY_CHOICE,
     EXACT,
     PRINTED,
+    Experiment,
     experiments,
+    left_open,
     quick,
+    sparse,
     under,
 )
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
-from benchmarks.papers.figure_files import picture
-from dlopt.plotting.line_charts import Curve, Panel, Spot
-from dlopt.simulation.replications import Estimate, estimate
+from benchmarks.papers.pictures import curves_of, picture
+from dlopt.plotting.curves import Curve, Panel, Spot
+from dlopt.simulation.many import Estimate, estimate
 
 _LABELS = {
     "rejections": "rejections",
@@ -127,7 +132,12 @@ class Results:
         )
 
 
-def draw(results: Results, folder: Path) -> None:
+def picture_of(figure: str, variant: str) -> str:
+    """Return the name of a figure's picture, without its ending."""
+    return f"fig-min-{figure} {variant}".replace(" ", "-")
+
+
+def draw(results: Results, variant: str, folder: Path) -> None:
     """Draw the curves of every figure."""
     for figure, it in results.plan.experiments.items():
         panels: list[Panel] = []
@@ -137,15 +147,29 @@ def draw(results: Results, folder: Path) -> None:
                 ideal = tuple(Spot(x, x) for x in results.xs(figure))
                 title, curves = panels[-1]
                 panels[-1] = title, (*curves, Curve("requested, no plan has more", ideal))
-        path = folder / f"fig-min-{figure.replace(' ', '-')}.svg"
         picture(
             panels,
-            path,
-            title=f"Min 2001, figure {figure}",
+            folder / f"{picture_of(figure, variant)}.svg",
+            title=f"Min 2001, figure {figure} ({variant})",
             note=results.note(figure),
             axis=it.axis,
-            at_values=it.axis == "machines",
         )
+
+
+def drawn(plan: Plan, variant: str, folder: Path) -> Iterator[Row]:
+    """Yield what exact methods gave, from the points beside pictures that were drawn before.
+
+    Only what was drawn of a single seed, the first, tells what that seed gave.
+    """
+    measures = {label: measure for measure, label in _LABELS.items()}
+    for figure, it in plan.experiments.items():
+        for panel, curves in curves_of(folder / f"{picture_of(figure, variant)}.csv").items():
+            measure = measures[panel.removesuffix(", 1 seed")]
+            for name, spots in curves:
+                for x, y, half in spots:
+                    if half is None and x in it.points and name in it.best(measure, x):
+                        cell = plan.cell(figure, x, name, measure, 0)
+                        yield Row(cell, 0, {measure: y}, 0.0, "as drawn before")
 
 
 def optima(results: Results) -> Iterator[str]:
@@ -185,13 +209,28 @@ def _cell(values: Mapping[int, float], bounds: Mapping[int, float]) -> str:
     return f"{value:.4g}" + (f" ({value / bound:.1%})" if 0 < value <= bound else "")
 
 
-def table(
-    found: Mapping[str, Results], elsewhere: Mapping[str, Mapping[str, Results]]
-) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """What a variant gave at another size: under our choices, and under each other choice."""
+
+    ours: Results
+    others: Mapping[str, Results]
+
+    def told(self, claim: Claim, word: str | None) -> str:
+        """Return whether a verdict is the same under other choices, all at this size."""
+        ours = _judged(claim, self.ours)
+        there = {name: _judged(claim, results) for name, results in self.others.items()}
+        words = {name: None if other is None else other.word for name, other in there.items()}
+        return at_another_size(word, None if ours is None else ours.word, words)
+
+
+def table(found: Mapping[str, Results], elsewhere: Mapping[str, Otherwise]) -> Iterator[str]:
     """Yield the claims as a Markdown table: results by variant, and by what is chosen otherwise."""
-    heads = ("figure", "claim", *found, *(f"{variant}: otherwise" for variant in found))
+    others = (f"{variant}: otherwise" for variant in found)
+    heads = ("figure", "claim", *found, "left open", *others)
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
+    known = next(iter(found.values())).plan.experiments
     for claim in CLAIMS:
         verdicts = {variant: _judged(claim, results) for variant, results in found.items()}
         if not any(verdicts.values()):
@@ -200,13 +239,11 @@ def table(
             "not simulated" if verdict is None else f"**{verdict.word}**: {verdict.numbers}"
             for verdict in verdicts.values()
         ]
+        cells.append(left_open(claim.figure, known[claim.figure]))
         for variant, verdict in verdicts.items():
-            there = {
-                choice: None if other is None else other.word
-                for choice, results in elsewhere.get(variant, {}).items()
-                for other in [_judged(claim, results)]
-            }
-            cells.append(otherwise(None if verdict is None else verdict.word, there))
+            other = elsewhere.get(variant)
+            word = None if verdict is None else verdict.word
+            cells.append("not simulated" if other is None else other.told(claim, word))
         yield f"| {' | '.join((claim.figure, claim.words, *cells))} |"
 
 
@@ -218,9 +255,7 @@ def _judged(claim: Claim, results: Results) -> Verdict | None:
 
 def main() -> int:
     """Run the experiments; print the claims and the optima as Markdown tables."""
-    parser = cli_arguments.parser(
-        "coreservation", main.__doc__, experiments(1), rows=True, stored=True
-    )
+    parser = arguments.parser("coreservation", main.__doc__, experiments(1), rows=True, stored=True)
     parser.add_argument(
         "--shorter", type=float, help="divide chapter 4's simulated time by this: 1, --quick 10"
     )
@@ -233,55 +268,74 @@ def main() -> int:
     parser.add_argument(
         "--exact",
         metavar="METHOD,...",
-        type=lambda names: cli_arguments.chosen(names, EXACT),
+        type=lambda names: arguments.chosen(names, EXACT),
         default=EXACT,
         help=", ".join(EXACT),
+    )
+    parser.add_argument(
+        "--points", type=Path, help="folder of pictures, to take what exact methods gave from"
     )
     parser.add_argument(
         "--others",
         type=int,
         metavar="SEEDS",
-        help="under other choices of what the thesis leaves open: 2, --quick none",
+        help="under other choices of what the thesis leaves open: 5, --quick none",
     )
-    wanted = cli_arguments.given(parser)
-    chosen = experiments(wanted.shorter or cli_arguments.size(wanted, 10, 1, 1))
-    if wanted.quick:
-        chosen = quick(chosen)
-    seeds = wanted.seeds or int(cli_arguments.size(wanted, 2, 10, 10))
-    chosen = {
-        figure: replace(it, exact=tuple(name for name in it.exact if name in wanted.exact))
-        for figure, it in chosen.items()
-        if not wanted.only or figure in wanted.only
-    }
-    few = min(
-        seeds, cli_arguments.size(wanted, 0, 2, 2) if wanted.others is None else wanted.others
+    parser.add_argument(
+        "--others-shorter",
+        type=float,
+        default=10.0,
+        metavar="SHORTER",
+        help="what divides chapter 4's simulated time there",
     )
+    wanted = arguments.given(parser)
+    seeds = wanted.seeds or int(arguments.size(wanted, 2, 10, 10))
+    chosen = _chosen(wanted, wanted.shorter or arguments.size(wanted, 10, 1, 1), wanted.exact)
     plan = Plan(chosen, seeds, wanted.proofs, wanted.seconds)
-    bare = {figure: replace(it, exact=()) for figure, it in chosen.items()}
-    plans = {"repaired": plan, PRINTED.strip(): Plan(bare, seeds, suffix=PRINTED)}
+    bare = Plan({name: replace(it, exact=()) for name, it in chosen.items()}, seeds, suffix=PRINTED)
+    plans = {"repaired": plan, PRINTED.strip(): bare}
+    few = int(arguments.size(wanted, 0, 5, 5)) if wanted.others is None else wanted.others
+    small = sparse(quick(_chosen(wanted, wanted.others_shorter, ()))) if few else {}
+    ours = {variant: Plan(small, few, suffix=of.suffix) for variant, of in plans.items()}
     others = {
         variant: {
-            choice: Plan(under(choice, chosen), int(few), suffix=of.suffix)
-            for choice in (CHOICES if few else ())
+            choice: Plan(under(choice, small), few, suffix=of.suffix) for choice in EVERY_CHOICE
         }
         for variant, of in plans.items()
     }
+    known = list(drawn(plan, "repaired", wanted.points)) if wanted.points else []
     if wanted.stored:
         rows = {row.cell: row for row in stored(wanted.rows)}
     else:
-        every = [*plans.values(), *(one for by in others.values() for one in by.values())]
+        every = [*plans.values(), *ours.values()]
+        every += [one for by in others.values() for one in by.values()]
         cells = dict.fromkeys(cell for one in every for cell in one.cells())
-        rows = rows_of(list(cells), wanted.rows, wanted.processes)
-    results = Results(plan, rows)
-    wanted.out.mkdir(parents=True, exist_ok=True)
-    draw(results, wanted.out)
+        missing = cells.keys() - {row.cell for row in known}
+        asked = [cell for cell in cells if cell in missing]
+        rows = rows_of(asked, wanted.rows, wanted.processes)
+    rows = {**{row.cell: row for row in known}, **rows}
     found = {variant: Results(of, rows) for variant, of in plans.items()}
+    wanted.out.mkdir(parents=True, exist_ok=True)
+    for variant, results in found.items():
+        draw(results, variant, wanted.out)
     elsewhere = {
-        variant: {choice: Results(of, rows) for choice, of in by.items()}
+        variant: Otherwise(
+            Results(ours[variant], rows), {name: Results(of, rows) for name, of in by.items()}
+        )
         for variant, by in others.items()
     }
-    print("\n".join([*table(found, elsewhere), "", *optima(results)]))
+    print("\n".join([*table(found, elsewhere if few else {}), "", *optima(found["repaired"])]))
     return 0
+
+
+def _chosen(wanted: Namespace, shorter: float, exact: Collection[str]) -> dict[str, Experiment]:
+    """Return the experiments that are asked for, with some of their exact methods."""
+    every = quick(experiments(shorter)) if wanted.quick else experiments(shorter)
+    return {
+        figure: replace(it, exact=tuple(name for name in it.exact if name in exact))
+        for figure, it in every.items()
+        if not wanted.only or figure in wanted.only
+    }
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from dlopt.simulation.parallel import spread
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 HEAVY = tuple(number / 2 for number in range(1, 11))
-_PRINTED = {"fast-edf-iit": "fast-edf-iit:literal-dispatched", "hybrid": "hybrid"}
-"""What is printed has a name of its own, or is not there."""
+_PRINTED = {"fast-edf-iit": "fast-edf-iit:literal-dispatched"}
+"""What is printed, where that has a name of its own."""
 VARIANTS = {"repaired": "", "as printed": ":literal"}
 """The default algorithms, and those that let tasks share the channel."""
 

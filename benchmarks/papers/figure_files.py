@@ -9,6 +9,8 @@ from pathlib import Path
 from dlopt.plotting.line_charts import Curve, Panel, Spot, plot_curves
 
 COLUMNS = ("panel", "curve", "x", "y", "half_width")
+MOST_TICKS = 12
+"""Abscissae that are marked one by one; if there are more, the axis is marked evenly."""
 
 
 def picture(
@@ -19,7 +21,6 @@ def picture(
     note: str = "",
     axis: str = "",
     decades: bool = False,
-    at_values: bool = False,
 ) -> None:
     """Draw curves as ``NAME.svg``, and write their points to ``NAME.csv`` beside it.
 
@@ -28,12 +29,12 @@ def picture(
     panels : sequence of (str, tuple of Curve)
     path : Path
         Of the picture.
-    title, note, axis, decades, at_values
+    title, note, axis, decades
         As `dlopt.plotting.line_charts.plot_curves` takes them.
     """
-    plot_curves(
-        panels, path, title=title, note=note, axis=axis, decades=decades, at_values=at_values
-    )
+    xs = sorted({spot.x for _, curves in panels for curve in curves for spot in curve.spots})
+    ticks = xs if len(xs) <= MOST_TICKS else ()
+    plot_curves(panels, path, title=title, note=note, axis=axis, decades=decades, ticks=ticks)
     with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -62,3 +63,8 @@ def read_panels(path: Path) -> list[Panel]:
         (panel, tuple(Curve(name, tuple(spots)) for name, spots in curves.items()))
         for panel, curves in found.items()
     ]
+
+
+def curves_of(path: Path) -> dict[str, tuple[Curve, ...]]:
+    """Return the curves of a picture by panel, from the points beside it; none without a file."""
+    return dict(read_panels(path)) if path.with_suffix(".csv").exists() else {}

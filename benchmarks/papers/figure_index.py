@@ -133,12 +133,13 @@ _FREE = " without set-up costs"
 def _stream(name: str, *, also_free: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of an experiment on streams, and its pictures."""
     names = (name, f"{name}{_FREE}") if also_free else (name,)
-    pictures = tuple(
-        f"fig-{it} {variant}.svg".replace(" ", "-")
-        for it in names
-        for variant in ("repaired", "as printed")
-    )
-    return names, pictures
+    stems = (f"fig-{it}".replace(" ", "-") for it in names)
+    return names, tuple(picture for stem in stems for picture in _both(stem))
+
+
+def _both(stem: str) -> tuple[str, ...]:
+    """Return the pictures of the algorithms as repaired and as printed."""
+    return tuple(f"{stem}-{variant}.svg" for variant in ("repaired", "as-printed"))
 
 
 _TIMES = {
@@ -211,12 +212,12 @@ _GROUPS = (
         "multistage",
         "mamat-2011",
         {
-            "5.13": ("reject ratio, reserved at once", (), ("fig-5.13-5.14.svg",)),
-            "5.14": ("utilization, reserved at once", (), ("fig-5.13-5.14.svg",)),
-            "5.15": ("reject ratio, one interval before", (), ("fig-5.15-5.16.svg",)),
-            "5.16": ("utilization, one interval before", (), ("fig-5.15-5.16.svg",)),
-            "5.17": ("by advance, 30 % reserved", (), ("fig-5.17-5.18.svg",)),
-            "5.18": ("by advance, 50 % reserved", (), ("fig-5.17-5.18.svg",)),
+            "5.13": ("reject ratio, reserved at once", (), _both("fig-5.13-5.14")),
+            "5.14": ("utilization, reserved at once", (), _both("fig-5.13-5.14")),
+            "5.15": ("reject ratio, one interval before", (), _both("fig-5.15-5.16")),
+            "5.16": ("utilization, one interval before", (), _both("fig-5.15-5.16")),
+            "5.17": ("by advance, 30 % reserved", (), _both("fig-5.17-5.18")),
+            "5.18": ("by advance, 50 % reserved", (), _both("fig-5.17-5.18")),
         },
     ),
     _Group(
@@ -235,9 +236,13 @@ _GROUPS = (
         "coreservation",
         "min-2001",
         {
-            label: (what, (), (f"fig-min-{label}.svg",))
+            label: (what, (), _both(f"fig-min-{label}"))
             if label != "5.9"
-            else (what, ("5.9", "5.9 at once"), ("fig-min-5.9.svg", "fig-min-5.9-at-once.svg"))
+            else (
+                what,
+                ("5.9", "5.9 at once"),
+                (*_both("fig-min-5.9"), *_both("fig-min-5.9-at-once")),
+            )
             for label, what in {
                 "4.3": "rejections by requests",
                 "4.4": "rejections by machines",

@@ -198,7 +198,7 @@ def redraw(scale: Scale, proofs: int, folder: Path, figures: Iterable[str] = FIG
 
 def _picture(panels: Sequence[Panel], folder: Path, figure: str, note: str) -> None:
     path, title = folder / f"chen-fig-{figure}.svg", f"Chen 2001, figure {figure}"
-    picture(panels, path, title=title, note=note, axis="SWQ", at_values=True)
+    picture(panels, path, title=title, note=note, axis="SWQ")
 
 
 def _by_size(scale: Scale, name: str, parameter: str, value: float) -> list[Case]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 7.2, 2.7
 _TEXT, _SMALL, _TITLE = 8.5, 7.5, 10.0
+_DIGIT = 0.075
+"""How wide a digit of the text is, in inches."""
 _MARKERS = "os^Dv<>P"
 _STYLES = ("-", "--", ":")
 
@@ -53,7 +55,7 @@ def plot_curves(
     steps: bool = False,
     words: Sequence[str] = (),
     decades: bool = False,
-    at_values: bool = False,
+    ticks: Sequence[float] = (),
 ) -> Figure:
     """Draw curves with error bars, and write the picture if a path is given.
 
@@ -73,8 +75,9 @@ def plot_curves(
         What the abscissae 0, 1, 2, ... stand for, if they are no numbers.
     decades : bool, default False
         Draw the ordinates, which must be positive, by their logarithms.
-    at_values : bool, default False
-        Mark the abscissae of the curves, and no others: of counts, none lies between two integers.
+    ticks : sequence of float
+        Abscissae to mark, ascending, by default even ones; of marks that are too close the later
+        has no number.
 
     Returns
     -------
@@ -94,7 +97,7 @@ def plot_curves(
     ['reject ratio']
     """
     return plotting.drawn(
-        lambda: _figure(panels, title, note, axis, steps, words, decades, at_values), path
+        lambda: _figure(panels, title, note, axis, steps, words, decades, ticks), path
     )
 
 
@@ -106,7 +109,7 @@ def _figure(
     steps: bool,
     words: Sequence[str],
     decades: bool,
-    at_values: bool,
+    ticks: Sequence[float],
 ) -> Figure:
     from matplotlib.figure import Figure
 
@@ -130,9 +133,10 @@ def _figure(
     if words:
         rows[-1].set_xticks(range(len(words)), [clean(word, 24) for word in words])
         rows[-1].set_xlim(-0.5, len(words) - 0.5)
-    elif at_values:
-        xs = sorted({spot.x for _, curves in panels for curve in curves for spot in curve.spots})
-        rows[-1].set_xticks(xs, [f"{x:g}" for x in xs])
+    if ticks:
+        least, most = rows[-1].get_xlim()
+        inches = _WIDTH * (shape["right"] - shape["left"]) / (most - least)
+        rows[-1].set_xticks(ticks, _numbers(ticks, inches))
     corner: dict[str, Any] = {"x": 0.1, "parse_math": False}
     figure.text(
         y=1 - 0.26 / height,
@@ -160,6 +164,19 @@ def _figure(
         borderaxespad=0,
     )
     return figure
+
+
+def _numbers(ticks: Sequence[float], inches: float) -> list[str]:
+    """Return the numbers of marks, none of those that would run into the one before."""
+    texts: list[str] = []
+    end = float("-inf")
+    for tick in ticks:
+        text = f"{tick:g}"
+        half = _DIGIT * len(text) / 2
+        clear = tick * inches - half > end
+        texts.append(text if clear else "")
+        end = tick * inches + half + _DIGIT if clear else end
+    return texts
 
 
 def _style(curve: Curve, index: int) -> dict[str, Any]:

@@ -99,7 +99,8 @@ def _batched() -> Iterator[Method]:
             claim, told = _SLIPS[slip]
             text = f"as printed: {told}"
             printed = "Min 2001, figure 3.3" if slip == "slots" else source
-            yield _heuristic(f"{stem}:literal-{slip}", printed, claim, text, ())
+            same = options if stem == "rb" else ()  # its order is no slip
+            yield _heuristic(f"{stem}:literal-{slip}", printed, claim, text, same)
     told = "every fit in every order, shares trimmed; the best plan of all"
     yield _heuristic("portfolio", "bin packing", "sound", told, ())
 

@@ -68,14 +68,6 @@ def test_there_are_bars_where_an_interval_is_known_and_in_the_legend_if_anywhere
         assert len(legend.findobj(LineCollection)) == count
 
 
-def test_abscissae_may_be_the_only_ticks() -> None:
-    curves = (Curve("rb", (Spot(1, 3), Spot(5, 2))), Curve("bound", (Spot(2, 0), Spot(20, 0))))
-    axes = plot_curves([("rejections", curves)], at_values=True).axes[0]
-    assert list(axes.get_xticks()) == [1, 2, 5, 20]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "5", "20"]
-    assert len(plot_curves([("rejections", curves)]).axes[0].get_xticks()) > 4
-
-
 def test_a_curve_looks_alike_in_all_panels_and_has_one_entry_in_the_legend() -> None:
     figure = plot_curves(PANELS)
     one, other = (bars(figure, panel)["fifo"].lines[0] for panel in (0, 1))
@@ -136,3 +128,13 @@ def test_ordinates_may_be_drawn_by_their_logarithms() -> None:
     assert axes.get_yscale() == "log" and 0 < axes.get_ylim()[0] < 0.01
     (axes,) = plot_curves(panels).axes
     assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0
+
+
+def test_abscissae_that_are_given_are_marked() -> None:
+    curves = (Curve("edf", tuple(Spot(x, 1.0) for x in (0.5, 1, 2, 5, 20))),)
+    (axes,) = plot_curves([("reject ratio", curves)], ticks=(0.5, 1, 2, 5, 20)).axes
+    assert list(axes.get_xticks()) == [0.5, 1, 2, 5, 20]
+    texts = [label.get_text() for label in axes.get_xticklabels()]
+    assert texts == ["0.5", "", "2", "5", "20"]  # a mark without a number would be run into
+    (axes,) = plot_curves([("reject ratio", curves)]).axes
+    assert list(axes.get_xticks()) != [0.5, 1, 2, 5, 20]

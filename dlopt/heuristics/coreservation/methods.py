@@ -110,6 +110,7 @@ _TRIM = {"trim": "no"}
 _FITTING = {"order": "arrival", "share": "greedy", **_TRIM}
 _OPTIONS: Mapping[str, Mapping[str, str]] = {
     "rb": {"order": "arrival"},
+    "rb:literal-slots": {"order": "arrival"},
     "rspb": _TRIM,
     "co-rspb": _TRIM,
     "co-rsbfr": _TRIM,

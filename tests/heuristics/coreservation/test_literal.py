@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from dlopt import Status, io, registry, solve
-from dlopt.heuristics.coreservation.algorithm_names import NAMES, SLIPS
+from dlopt.generation.coreservation import min4
+from dlopt.heuristics.coreservation.algorithm import NAMES, SLIPS
 from tests.oracles_coreservation import optimum
 
 F = Fraction
@@ -106,6 +107,17 @@ def test_the_inclusive_slot_rejects_what_comes_right_after(stem):
     assert printed.solution.decisions[1].because == (
         "part 0 needs 70, no machine has more than 30 left in [20, 30)"
     )
+
+
+def test_the_order_of_rb_is_no_slip():
+    """Printed or not, requests may be asked for their priority first."""
+    instance = min4(horizon=2000, machines=2, seed=1)
+    for name in ("rb", "rb:literal-slots"):
+        first_come, by_priority = (
+            solve(instance, name, order=order).solution for order in ("arrival", "priority")
+        )
+        assert first_come.decisions != by_priority.decisions
+        assert first_come == solve(instance, name).solution
 
 
 @pytest.mark.parametrize(
