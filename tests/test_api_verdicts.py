@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -175,6 +176,15 @@ def test_refuted_bounds(answering: Register, bound: Any, told: str) -> None:
     answering(valid(bound=bound), claim="optimal")
     with pytest.raises(RefutedAnswerError, match=told):
         solve(THREE, "own")
+
+
+def test_a_bound_that_is_no_number_to_compare_with_is_refuted_in_floats(
+    answering: Register,
+) -> None:
+    for bound in ((9.0, 9.0), math.inf):
+        answering(valid(bound=bound), kind="exact", claim="optimal")
+        with pytest.raises(RefutedAnswerError, match="beyond its bound"):
+            solve(FLOATS, "own")
 
 
 def test_a_refuted_answer_carries_its_violations(answering: Register) -> None:

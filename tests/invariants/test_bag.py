@@ -143,3 +143,9 @@ def test_floats_at_a_date_prove_no_more_than_the_check_refuses(method, name):
     assert "better than exact ones by 0.014" in found.reason
     near = solve(replace(instance, tasks=(Task("a", 1.5, release=7),)), method, objective=name)
     assert near.bound == (8.5 if name == "makespan" else 1.5) and "dates" not in near.reason
+
+
+def test_numbers_of_tasks_are_bounded_strictly_at_a_date():
+    due = Task("a", 1.5, release=10**12, absolute_deadline=1e12 + 1.4)
+    found = solve(Instance((due,), (Machine("m"),)), objective="accepted")
+    assert (found.status, found.bound) == (Status.OPTIMAL, 0)
