@@ -142,13 +142,24 @@ def instance_hash(instance: Header) -> str:
     return hashed.hexdigest()
 
 
-def result_to_data(instance: Header, result: Result[Any]) -> dict[str, Any]:
-    """Return a result, and which instance it is of, as the data of a file."""
+def result_to_data(
+    instance: Header, result: Result[Any], *, known_hash: str | None = None
+) -> dict[str, Any]:
+    """Return a result, and which instance it is of, as the data of a file.
+
+    Parameters
+    ----------
+    instance : Instance
+    result : Result
+    known_hash : str, optional
+        That of the instance, where many results of it are stated: it takes seconds for millions
+        of numbers.
+    """
     solution = None if result.solution is None else result.solution.to_data()
     return {
         "problem": instance.problem,
         "instance": instance.name,
-        "hash": instance_hash(instance),
+        "hash": known_hash or instance_hash(instance),
         "method": result.method,
         "status": str(result.status),
         "objective": result.objective,

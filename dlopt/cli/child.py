@@ -69,7 +69,7 @@ def go_on_in_child() -> End | None:
         os.close(ours)
         os.close(marks)
         _mark = theirs
-        os.setpgid(0, 0)  # Ctrl-C at a terminal is passed on by the parent, once
+        os.setsid()  # Ctrl-C at a terminal is passed on by the parent, once; it can be read from
         threading.Thread(target=_end_with_parent, args=(life,), daemon=True).start()
         return None
     os.close(life)  # the other end stays open as long as this process lives

@@ -103,7 +103,8 @@ def solve(
     with quiet_solvers():
         options = pairs(settings) | {"objective": objective, "limits": limits, "seed": seed}
         result = interruptible(lambda: api.solve(instance, method, **options))
-    data = io.result_to_data(instance, result)
+    # The hash of an instance is computed only where it is stored or printed: it may take seconds.
+    data = io.result_to_data(instance, result) if write_to is not None or as_json else {}
     if write_to is not None:
         io.write(data, write_to)
     if as_json:

@@ -99,9 +99,10 @@ def _grouped(told: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 def to_data(compared: Comparison) -> dict[str, Any]:
     """Return a comparison as plain data; what a failed method would have said is None."""
     rows = []
+    hashed = io.instance_hash(compared.instance)
     for row in compared.rows:
         found = row.result or Result(Status.UNKNOWN)
-        data = io.result_to_data(compared.instance, found) | {"solution": None}
+        data = io.result_to_data(compared.instance, found, known_hash=hashed) | {"solution": None}
         if row.result is None:
             known = ("problem", "instance", "hash", "dlopt")
             data = {key: value if key in known else None for key, value in data.items()}
@@ -116,7 +117,7 @@ def to_data(compared: Comparison) -> dict[str, Any]:
     return {
         "problem": compared.instance.problem,
         "instance": compared.instance.name,
-        "hash": io.instance_hash(compared.instance),
+        "hash": hashed,
         "objective": compared.objective,
         "rows": rows,
         "left_out": [{"method": name, "reason": why} for name, why in compared.left_out],

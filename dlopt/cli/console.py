@@ -17,7 +17,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from dlopt import deadlines
+from dlopt import deadlines, io
 from dlopt.api import RefutedAnswerError
 from dlopt.arithmetic import is_exact
 from dlopt.errors import (
@@ -26,7 +26,6 @@ from dlopt.errors import (
     SolverError,
     printable,
 )
-from dlopt.io import instance_hash, instance_to_data, result_to_data, write
 from dlopt.json_files import to_text
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.result import Result, Status
@@ -134,10 +133,11 @@ def tell(error: DloptError, where: str = "") -> Exit:
     err.print(f"{where}{error}", markup=False)
     if isinstance(error, RefutedAnswerError):
         method = error.result.method.replace(":", "-")
-        name = f"dlopt-refuted-{method}-{instance_hash(error.instance)[:8]}.json"
+        hashed = io.instance_hash(error.instance)
+        name = f"dlopt-refuted-{method}-{hashed[:8]}.json"
         with contextlib.suppress(ValueError):  # the path cannot be written, or it has no numbers
-            result = result_to_data(error.instance, error.result)
-            write({"instance": instance_to_data(error.instance), "result": result}, name)
+            result = io.result_to_data(error.instance, error.result, known_hash=hashed)
+            io.write({"instance": io.instance_to_data(error.instance), "result": result}, name)
             err.print(f"the answer is saved in {name}; please report it")
         return Exit.REFUTED
     return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT

@@ -125,3 +125,23 @@ def test_signals_reach_the_command(tmp_path: Path, number: int, code: int, told:
 def test_only_code_of_others_is_set_aside() -> None:
     assert code_of_others(["solve", "a.json", "--out", "b.json"]) == ""
     assert code_of_others(["batch", "a.json", "--import"]) == ""
+
+
+def test_code_of_others_may_read_from_the_terminal(tmp_path: Path) -> None:
+    """A process of the background would be stopped, as in a debugger that waits for a command."""
+    pty = pytest.importorskip("pty")
+    (tmp_path / "mine.py").write_text("answer = input()\nraise ValueError(answer)\n")
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(tmp_path)
+        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+        os.execv(sys.executable, [sys.executable, "-m", "dlopt", *FALSIFY])
+    os.write(terminal, b"forty-two\n")
+    told = b""
+    try:
+        while block := os.read(terminal, 1024):
+            told += block
+    except OSError:  # how Linux tells that nobody has the terminal open any more
+        pass
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == Exit.BAD_INPUT
+    assert b"ValueError: forty-two" in told

@@ -10,9 +10,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dlopt import registry
+from dlopt import io, registry
 from dlopt.io import instance_from_data, instance_hash, read
 from dlopt.problems.iit import Instance
+from dlopt.problems.validated_record import Header
 from dlopt.version import __version__
 from tests.cli.conftest import FIELDS, INSTANCES, ROOTS, THREE, Command, file_of
 
@@ -241,3 +242,32 @@ def test_a_result_of_another_instance(dlopt: Command, three: Path, tmp_path: Pat
     other = file_of(tmp_path / "other.json", THREE | {"load": "1e-400"})  # 0 as a float
     told = dlopt("check", other, "r.json", code=2).err
     assert "it is not, whether with --exact-numbers, --float-numbers or neither" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "hashes"),
+    [
+        (["solve"], 0),
+        (["solve", "--json", "--out", "r.json"], 1),
+        (["compare"], 0),
+        (["compare", "--json"], 1),
+    ],
+    ids=["table", "JSON", "comparison", "comparison as JSON"],
+)
+def test_an_instance_is_hashed_where_the_hash_is_told(
+    dlopt: Command,
+    three: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    hashes: int,
+) -> None:
+    """Of millions of numbers it takes seconds."""
+    hashed: list[Header] = []
+
+    def counted(instance: Header) -> str:
+        hashed.append(instance)
+        return instance_hash(instance)
+
+    monkeypatch.setattr(io, "instance_hash", counted)
+    dlopt(words[0], three, *words[1:])
+    assert len(hashed) == hashes

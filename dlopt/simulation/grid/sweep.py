@@ -16,10 +16,9 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Annotated, Literal
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 
 from dlopt import journal
-from dlopt.arithmetic import Number
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.dag import Graph, Outage
 from dlopt.problems.validated_record import NonNegative, Positive, Record
@@ -33,6 +32,9 @@ from dlopt.simulation.parallel import spread
 
 VERSION = 1
 """Version of the format of a line."""
+
+Tally = Annotated[int, Ge(0), Le(10**15)]
+"""How often something happened; no simulation lasts long enough for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +139,17 @@ class Row(Record):
     """A case, and what became of its tasks; see `dlopt.simulation.grid.Outcome`."""
 
     case: Case
-    returned: int
-    met_ratio: Number
+    returned: Tally
+    met_ratio: Share
     response: NonNegative | None
     external: NonNegative
     internal: NonNegative
     utilization: NonNegative | None
-    remote: int
-    resent: int
-    failures: int
-    traps: int
-    events: int
+    remote: Tally
+    resent: Tally
+    failures: Tally
+    traps: Tally
+    events: Tally
     seconds: NonNegative
 
     @classmethod

@@ -103,6 +103,18 @@ def test_a_line_says_what_it_is_a_row_of(tmp_path: Path) -> None:
     assert [json.loads(line).get("sweep") for line in path.read_text().splitlines()] == [None, 1]
 
 
+@pytest.mark.parametrize("value", [-1, 10**400, 1.5])
+@pytest.mark.parametrize(
+    "field", ["returned", "met_ratio", "remote", "resent", "failures", "traps", "events"]
+)
+def test_numbers_that_no_simulation_has(field: str, value: object, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    data = Row.of(SMALL).to_data() | {field: value}
+    path.write_text(json.dumps(data) + "\n")
+    with pytest.raises(InvalidInstanceError, match=f"line 1, {field}: must "):
+        sweep([SMALL], path=path)
+
+
 def test_one_run_at_a_time_writes_to_a_file(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     with (
