@@ -24,13 +24,20 @@ class Sent(Protocol):
     """A chunk of a load: when it is sent to a node, and done there."""
 
     @property
-    def node(self) -> int: ...
+    def node(self) -> int:
+        """The node that gets it."""
+
     @property
-    def transmission_start(self) -> Number: ...
+    def transmission_start(self) -> Number:
+        """When its transmission starts."""
+
     @property
-    def transmission_end(self) -> Number: ...
+    def transmission_end(self) -> Number:
+        """When its transmission ends."""
+
     @property
-    def computation_end(self) -> Number: ...
+    def computation_end(self) -> Number:
+        """When its computation ends."""
 
 
 C = TypeVar("C", bound=Sent)
