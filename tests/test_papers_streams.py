@@ -9,7 +9,7 @@ import dlopt
 from benchmarks.papers import admission, claims, clairvoyant, experiments
 from benchmarks.papers.clairvoyant import PLANNERS, Bracket, Stream, accepted, bracket, most, part
 from benchmarks.papers.experiments import EXPERIMENTS, Experiment
-from benchmarks.papers.pictures import curves_of
+from benchmarks.papers.figure_files import curves_of
 from dlopt.result import Status
 from dlopt.simulation import simulate, simulate_many
 

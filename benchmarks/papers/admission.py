@@ -12,13 +12,13 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.papers import arguments
+from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import CLAIMS, Claim, Verdict, otherwise
 from benchmarks.papers.clairvoyant import Bracket, Stream
 from benchmarks.papers.experiments import EXPERIMENTS, VARIANTS, WITHOUT, Experiment, Results
-from benchmarks.papers.pictures import curves_of, picture
-from dlopt.plotting.curves import Curve, Panel, Spot
-from dlopt.simulation.many import estimate
+from benchmarks.papers.figure_files import curves_of, picture
+from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.simulation.replications import estimate
 
 _LABELS = {
     "reject_ratio": "reject ratio",
@@ -155,7 +155,7 @@ def table(
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = arguments.parser("admission", main.__doc__, EXPERIMENTS)
+    parser = cli_arguments.parser("admission", main.__doc__, EXPERIMENTS)
     parser.add_argument("--shorter", type=float, help="divide the papers' simulated time by this")
     parser.add_argument(
         "--proofs", type=int, help="seeds with a bound and a clairvoyant plan: 1, --quick none"
@@ -171,10 +171,10 @@ def main() -> int:
         help="folder of pictures, to take bounds and clairvoyant plans from; none are computed",
     )
     wanted = parser.parse_args()
-    proofs = int(arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
+    proofs = int(cli_arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
     proofs = 0 if wanted.points else proofs
-    seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
-    shorter = wanted.shorter or arguments.size(wanted, 10, 5, 1)
+    seeds = wanted.seeds or int(cli_arguments.size(wanted, 3, 5, 10))
+    shorter = wanted.shorter or cli_arguments.size(wanted, 10, 5, 1)
     names = wanted.only or list(EXPERIMENTS)
     wanted.out.mkdir(parents=True, exist_ok=True)
     tables: list[str] = []

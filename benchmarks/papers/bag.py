@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.papers import arguments
+from benchmarks.papers import cli_arguments
 from benchmarks.papers.bag_claims import (
     BASELINES,
     BESIDE,
@@ -44,10 +44,10 @@ from benchmarks.papers.bag_runs import (
     rows_of,
 )
 from benchmarks.papers.claims import otherwise
-from benchmarks.papers.pictures import picture
+from benchmarks.papers.figure_files import picture
 from benchmarks.rows import kept
-from dlopt.plotting.curves import Curve, Panel, Spot
-from dlopt.simulation.many import estimate
+from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.simulation.replications import estimate
 
 
 class Results(Averages):
@@ -252,8 +252,8 @@ def shown(values: Sequence[float]) -> str:
 def main() -> int:
     """Run the experiments; print the claims, then the means, as Markdown tables."""
     known = tuple(dict.fromkeys((*FIGURES, *experiments(1, quick=True))))
-    wanted = arguments.parser("bag", main.__doc__, known, rows=True).parse_args()
-    runs = wanted.seeds or int(arguments.size(wanted, 4, 20, 20))
+    wanted = cli_arguments.parser("bag", main.__doc__, known, rows=True).parse_args()
+    runs = wanted.seeds or int(cli_arguments.size(wanted, 4, 20, 20))
     chosen = experiments(runs, quick=wanted.quick)
     if wanted.only:
         chosen = {name: it for name, it in chosen.items() if name in needed(wanted.only)}

@@ -20,7 +20,7 @@ from math import inf
 from pathlib import Path
 from statistics import mean
 
-from benchmarks.papers import arguments
+from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict, at_another_size
 from benchmarks.papers.coreservation_claims import CLAIMS, Claim
 from benchmarks.papers.coreservation_points import (
@@ -36,9 +36,9 @@ from benchmarks.papers.coreservation_points import (
     under,
 )
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
-from benchmarks.papers.pictures import curves_of, picture
-from dlopt.plotting.curves import Curve, Panel, Spot
-from dlopt.simulation.many import Estimate, estimate
+from benchmarks.papers.figure_files import curves_of, picture
+from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.simulation.replications import Estimate, estimate
 
 _LABELS = {
     "rejections": "rejections",
@@ -255,7 +255,9 @@ def _judged(claim: Claim, results: Results) -> Verdict | None:
 
 def main() -> int:
     """Run the experiments; print the claims and the optima as Markdown tables."""
-    parser = arguments.parser("coreservation", main.__doc__, experiments(1), rows=True, stored=True)
+    parser = cli_arguments.parser(
+        "coreservation", main.__doc__, experiments(1), rows=True, stored=True
+    )
     parser.add_argument(
         "--shorter", type=float, help="divide chapter 4's simulated time by this: 1, --quick 10"
     )
@@ -268,7 +270,7 @@ def main() -> int:
     parser.add_argument(
         "--exact",
         metavar="METHOD,...",
-        type=lambda names: arguments.chosen(names, EXACT),
+        type=lambda names: cli_arguments.chosen(names, EXACT),
         default=EXACT,
         help=", ".join(EXACT),
     )
@@ -288,13 +290,13 @@ def main() -> int:
         metavar="SHORTER",
         help="what divides chapter 4's simulated time there",
     )
-    wanted = arguments.given(parser)
-    seeds = wanted.seeds or int(arguments.size(wanted, 2, 10, 10))
-    chosen = _chosen(wanted, wanted.shorter or arguments.size(wanted, 10, 1, 1), wanted.exact)
+    wanted = cli_arguments.given(parser)
+    seeds = wanted.seeds or int(cli_arguments.size(wanted, 2, 10, 10))
+    chosen = _chosen(wanted, wanted.shorter or cli_arguments.size(wanted, 10, 1, 1), wanted.exact)
     plan = Plan(chosen, seeds, wanted.proofs, wanted.seconds)
     bare = Plan({name: replace(it, exact=()) for name, it in chosen.items()}, seeds, suffix=PRINTED)
     plans = {"repaired": plan, PRINTED.strip(): bare}
-    few = int(arguments.size(wanted, 0, 5, 5)) if wanted.others is None else wanted.others
+    few = int(cli_arguments.size(wanted, 0, 5, 5)) if wanted.others is None else wanted.others
     small = sparse(quick(_chosen(wanted, wanted.others_shorter, ()))) if few else {}
     ours = {variant: Plan(small, few, suffix=of.suffix) for variant, of in plans.items()}
     others = {

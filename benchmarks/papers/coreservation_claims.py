@@ -14,7 +14,7 @@ from typing import Protocol
 
 from benchmarks.papers.claims import Verdict
 from benchmarks.papers.intervals import EPSILON, between, counted, everywhere
-from dlopt.simulation.many import Estimate, estimate
+from dlopt.simulation.replications import Estimate, estimate
 
 
 class Series(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from dlopt.simulation.many import Estimate
+from dlopt.simulation.replications import Estimate
 
 EPSILON = 1e-9
 """Numbers that differ by less are equal."""

@@ -15,8 +15,9 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 
-from benchmarks.papers import arguments
+from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict, at_another_size
+from benchmarks.papers.figure_files import curves_of, picture
 from benchmarks.papers.intervals import between, counted, everywhere
 from benchmarks.papers.multistage_runs import (
     ADVANCES,
@@ -29,9 +30,8 @@ from benchmarks.papers.multistage_runs import (
     VARIANTS,
     Results,
 )
-from benchmarks.papers.pictures import curves_of, picture
-from dlopt.plotting.curves import Curve, Panel
-from dlopt.simulation.many import Estimate
+from dlopt.plotting.line_charts import Curve, Panel
+from dlopt.simulation.replications import Estimate
 
 
 def told(spread: Estimate) -> str:
@@ -217,7 +217,7 @@ def table(
 
 def main() -> int:
     """Run the experiments; print the claims as a Markdown table."""
-    parser = arguments.parser("multistage", main.__doc__, FIGURES)
+    parser = cli_arguments.parser("multistage", main.__doc__, FIGURES)
     parser.add_argument("--shorter", type=float, help="divide the paper's simulated time by this")
     parser.add_argument(
         "--proofs", type=int, help="seeds with bounds on all plans: 1, --quick none"
@@ -232,11 +232,13 @@ def main() -> int:
         help="under other choices of what the chapter leaves open: as many, --quick none",
     )
     wanted = parser.parse_args()
-    proofs = int(arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
+    proofs = int(cli_arguments.size(wanted, 0, 1, 1)) if wanted.proofs is None else wanted.proofs
     figures = wanted.only or FIGURES
-    seeds = wanted.seeds or int(arguments.size(wanted, 3, 5, 10))
-    few = int(arguments.size(wanted, 0, seeds, seeds)) if wanted.others is None else wanted.others
-    horizon = 10_000_000 / (wanted.shorter or arguments.size(wanted, 10, 5, 1))
+    seeds = wanted.seeds or int(cli_arguments.size(wanted, 3, 5, 10))
+    few = (
+        int(cli_arguments.size(wanted, 0, seeds, seeds)) if wanted.others is None else wanted.others
+    )
+    horizon = 10_000_000 / (wanted.shorter or cli_arguments.size(wanted, 10, 5, 1))
     begun = time.perf_counter()
     wanted.out.mkdir(parents=True, exist_ok=True)
     found: dict[str, Results] = {}

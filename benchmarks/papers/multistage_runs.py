@@ -10,10 +10,10 @@ from itertools import product
 from benchmarks.papers.fluid import fluid_bound
 from dlopt.generation.multistage import mamat5
 from dlopt.heuristics.multistage.methods import decided
-from dlopt.plotting.curves import Curve, Spot
+from dlopt.plotting.line_charts import Curve, Spot
 from dlopt.problems.multistage import Instance, objective
-from dlopt.simulation.many import Estimate, estimate
-from dlopt.simulation.processes import spread
+from dlopt.simulation.parallel import spread
+from dlopt.simulation.replications import Estimate, estimate
 
 LOADS = tuple(number / 10 for number in range(1, 11))
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.8, 1.0)

@@ -8,6 +8,32 @@ MOST_TERMS = 5_000_000
 """Some gigabytes of memory, and minutes to state; no solver gets anywhere with more."""
 
 
+def too_large(
+    program: str, size: float, most: float = MOST_TERMS, unit: str = "coefficients"
+) -> str | None:
+    """Return why a program is not stated for its size, or None if it can be.
+
+    Parameters
+    ----------
+    program : str
+        What it is, such as ``integer program``.
+    size : float
+        About how large it would be.
+    most : float
+        The largest size that is stated.
+    unit : str
+        What the size counts.
+
+    Examples
+    --------
+    >>> too_large("program for CP-SAT", 500_000, 400_000, "constraints")
+    'the program for CP-SAT would have about 500,000 constraints, more than 400,000'
+    """
+    if size <= most:
+        return None
+    return f"the {program} would have about {round(size):,} {unit}, more than {most:,}"
+
+
 def check_size(program: str, terms: float) -> None:
     """Refuse a program that would be too large to state.
 
@@ -32,6 +58,6 @@ def check_size(program: str, terms: float) -> None:
     dlopt.errors.NotApplicableError: the integer program would have about 2,500,000,000 \
 coefficients, more than 5,000,000
     """
-    if terms > MOST_TERMS:
-        told = f"about {round(terms):,} coefficients, more than {MOST_TERMS:,}"
-        raise NotApplicableError(f"the {program} would have {told}")
+    reason = too_large(program, terms)
+    if reason is not None:
+        raise NotApplicableError(reason)

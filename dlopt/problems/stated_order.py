@@ -25,19 +25,19 @@ class Sent(Protocol):
 
     @property
     def node(self) -> int:
-        """Node that it is sent to."""
+        """The node that gets it."""
 
     @property
     def transmission_start(self) -> Number:
-        """When it begins to be sent."""
+        """When its transmission starts."""
 
     @property
     def transmission_end(self) -> Number:
-        """When it has been received."""
+        """When its transmission ends."""
 
     @property
     def computation_end(self) -> Number:
-        """When it is done."""
+        """When its computation ends."""
 
 
 C = TypeVar("C", bound=Sent)

@@ -161,6 +161,7 @@ _PROOFS: tuple[Method, ...] = (
         plan_class="any",
         objectives=_ALL,
         target="dlopt.models.bag.bound_methods:bound_lp",
+        applies=f"{_MODELS}:not_too_many_pairs",
         summary="plans that may split tasks, proven in whole numbers",
     ),
 )

@@ -23,6 +23,7 @@ _OBJECTIVES = (
 )
 _HEURISTICS = "dlopt.heuristics.coreservation.methods"
 _MODELS = "dlopt.models.coreservation.methods"
+_SIZES = "dlopt.models.coreservation.program_size"
 _BOUNDS = "dlopt.models.coreservation.bound_methods"
 
 _ORDERS = ("arrival", "priority", "density", "ascending", "descending")
@@ -146,6 +147,7 @@ def _proof(
     claim: Claim = "optimal",
     objectives: tuple[str, ...] = _OBJECTIVES,
     source: str = "packing over event points",
+    applies: str | None = None,
 ) -> Method:
     return Method(
         "coreservation",
@@ -156,6 +158,7 @@ def _proof(
         plan_class="any",
         objectives=objectives,
         target=target,
+        applies=applies,
         options=options,
         summary=summary,
     )
@@ -169,13 +172,20 @@ _PROOFS: tuple[Method, ...] = (
         _FORMULATION,
         _SOLVER,
     ),
-    _proof("cp-sat", f"{_MODELS}:cp_sat", "clairvoyant: one program in whole numbers", _SYMMETRIC),
+    _proof(
+        "cp-sat",
+        f"{_MODELS}:cp_sat",
+        "clairvoyant: one program in whole numbers",
+        _SYMMETRIC,
+        applies=f"{_SIZES}:cp_sat_is_too_large",
+    ),
     _proof(
         "milp",
         f"{_MODELS}:milp",
         "clairvoyant: one integer program in floats",
         _SYMMETRIC,
         _SOLVER,
+        applies=f"{_SIZES}:milp_is_too_large",
     ),
     _proof(
         "lns",

@@ -14,7 +14,7 @@ from dlopt.errors import SolverError
 from dlopt.models.admission.cpsat import GridModel, quanta
 from dlopt.models.admission.fixed_sequence_lp import Part, SequenceModel, by_deadline, plan_of
 from dlopt.models.admission.scaled_instance import Case
-from dlopt.models.admission.sequencing_milp import SPARE, OrderModel
+from dlopt.models.admission.sequencing_milp import SPARE, TOO_MANY, OrderModel
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits, Proof, Status
@@ -139,7 +139,7 @@ class Feasibility:
     def _by_orders(self, model: OrderModel) -> Verdict:
         """Ask for the order of least lateness, up to a margin."""
         if model.pairs is None:
-            return Verdict(Status.UNKNOWN, reason="there are too many orders of chunks to model")
+            return Verdict(Status.UNKNOWN, reason=TOO_MANY)
         parts, outcome = model.state().solve(self.budget.left(), self.solver, self.seed)
         if outcome.status is Status.INFEASIBLE:
             text = f"every order of chunks is late by more than {self._shown(_MARGIN)}"

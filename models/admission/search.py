@@ -15,7 +15,7 @@ from dlopt.models.admission.feasibility import EFFORT, MOST_CHUNKS, Feasibility,
 from dlopt.models.admission.fixed_sequence_lp import Part, by_deadline, plan_of
 from dlopt.models.admission.initial_solution import replayed_hint
 from dlopt.models.admission.scaled_instance import Case
-from dlopt.models.admission.sequencing_milp import OrderModel
+from dlopt.models.admission.sequencing_milp import TOO_MANY, OrderModel
 from dlopt.models.admission.upper_bounds import upper_bound
 from dlopt.problems.admission.data import Solution
 from dlopt.result import Limits, Proof, Status
@@ -155,7 +155,7 @@ class Search:
     def order_chunks(self, orders: OrderModel) -> None:
         """Solve the program over orders, to the end if there is time."""
         if orders.pairs is None:
-            self.proof = f"{self.proof}; there are too many orders of chunks to model"
+            self.proof = f"{self.proof}; {TOO_MANY}"
             return
         if self.limits.work is not None and not is_small(orders):
             # The first node of branch and bound alone may take minutes.

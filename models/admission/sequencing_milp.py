@@ -42,6 +42,11 @@ _NOTHING = 1e-7
 """Share of a load that is none: what integers in floats leave to a chunk that is not there."""
 MOST_PAIRS = 10_000
 """A larger model would hardly fit into memory, let alone be solved."""
+TOO_MANY = (
+    "there are too many orders of chunks to model: the program would have more than "
+    f"{MOST_PAIRS:,} pairs of chunks"
+)
+"""Why the program over orders is left out."""
 
 
 class Slot(NamedTuple):

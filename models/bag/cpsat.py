@@ -15,6 +15,27 @@ _WINDOWS = 12
 """Starts and ends of windows that are stated though the intervals imply them."""
 
 
+def terms_of(case: Case) -> float:
+    """Return about how many literals and coefficients the program of a case has.
+
+    Complexity: O(jobs x machines).
+    """
+    terms = 3.0 * sum(map(len, case.places))
+    dues = len({due for due in case.dues if due is not None})
+    for k in case.machines:
+        jobs = len(case.able[k])
+        starts = len({case.arrivals[job][k] for job in case.able[k]})
+        if case.kind == "makespan":
+            terms += starts * jobs / 2
+        elif case.kind == "count":  # windows, half of whose jobs are inside on average
+            ends = dues if starts <= 1 else min(dues, _WINDOWS)
+            terms += min(starts, _WINDOWS) * ends * jobs / 4
+        if case.kind == "flowtime" or starts > 1:
+            terms += 4 * jobs
+    together = MOST_LISTED / 2
+    return terms + sum(together * len(group) * len(case.able[group[0]]) for group in case.alike)
+
+
 class Program:
     """Choose machines for jobs, so that each machine has an order of its own in time.
 

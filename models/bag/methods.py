@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
+from dlopt.backends.sizes import too_large
 from dlopt.errors import NotApplicableError
 from dlopt.models.bag.scaled_instance import Case
 from dlopt.models.bag.search import PROVEN, Found, Search, trivial
@@ -148,13 +149,35 @@ def milp(
     return _answer(case, search.run(orders_of(case, hint)), "milp", seed, solver)
 
 
+def pairs_of(instance: Instance) -> int:
+    """Return how many pairs of a task and a machine that can run it there are, at the most."""
+    if instance.etc is not None:
+        return sum(time is not None for row in instance.etc for time in row)
+    return len(instance.tasks) * len(instance.machines)
+
+
+def not_too_many_pairs(instance: Instance) -> str | None:
+    """Return why `bound-lp` does not apply, or None: its program would be too large.
+
+    Examples
+    --------
+    >>> not_too_many_pairs(Instance(etc=((3, 4), (2, None))))
+    """
+    unit = "pairs of a task and a machine"
+    return too_large("linear program", pairs_of(instance), unit=unit)
+
+
 IN_TURN = "tasks with deadlines arrive on a machine one after the other: no order is best there"
 
 
 def in_turn(instance: Instance) -> str | None:
-    """Return why `milp` does not apply, or None: see `IN_TURN`."""
-    if not instance.deadlines:
-        return None
+    """Return why `milp` does not apply, or None: see `IN_TURN`; or it would be too large.
+
+    The size is estimated before anything else is computed of the instance.
+    """
+    reason = too_large("integer program over machines", 3 * pairs_of(instance))
+    if reason is not None or not instance.deadlines:
+        return reason
     return None if Case.of(instance, "accepted").simple else IN_TURN
 
 
@@ -217,6 +240,8 @@ def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> An
         dates = sum((exact(one.end) for one in plan.placements), Fraction(0))
         bounds = (reconciled(bounds[0], value, dates),)
     reason = f"the bound is {'; '.join(dict.fromkeys(found.proofs))}"
+    if found.left_out is not None:
+        reason += f"; {found.left_out}"
     if not tight:
         apart = float(found.bounds[found.proven] - key_of(case, found.orders)[found.proven])
         reason = f"value and bound have not met, by {apart:.3g}; {reason}"

@@ -9,9 +9,10 @@ from typing import Literal
 
 from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
+from dlopt.backends.sizes import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
-from dlopt.models.bag.cpsat import Program
+from dlopt.models.bag.cpsat import Program, terms_of
 from dlopt.models.bag.flowtime_assignment import assign
 from dlopt.models.bag.lns import Neighbourhood, rounded, split_jobs
 from dlopt.models.bag.makespan_bound import Weighed, lightest
@@ -63,6 +64,7 @@ class Found:
     bounds: list[Fraction] = field(default_factory=list)
     proven: int = 0
     proofs: list[str] = field(default_factory=list)
+    left_out: str | None = None
 
 
 class Search:
@@ -194,8 +196,12 @@ class Search:
         """Solve the whole program, of which a bound is known."""
         if self.formulation == "milp":
             return self._by_linear(level, known)
-        case = self.case
-        program = Program(self._useful())
+        case, useful = self.case, self._useful()
+        reason = too_large("program for CP-SAT", terms_of(useful))
+        if reason is not None:
+            self.found.left_out = reason
+            return trivial(case, level)
+        program = Program(useful)
         if case.kind == "makespan":
             program.minimise_last_end(_units(case, -known))
         elif case.kind == "flowtime":

@@ -17,6 +17,14 @@ MOST_LISTED = 64
 """Earlier jobs that are told one by one for a later one; more of them are told by one variable."""
 
 
+def terms_of(case: Case) -> float:
+    """Return about how many literals and coefficients the program of a case has."""
+    choices = sum(len(job.machines) for job in case.jobs)
+    pieces = sum(len(job.pieces) for job in case.jobs)
+    alike_ones = sum(map(len, alike(case)))
+    return 6.0 * (choices + pieces) + MOST_LISTED / 2 * alike_ones * len(case.jobs)
+
+
 class PackingModel:
     """Accept wishes, choose machines and pieces for their jobs, and shares on the pieces.
 

@@ -311,6 +311,8 @@ def _answer(
     reason = f"the bound is {'; '.join(found.proofs)}" if found.proofs else None
     if not tight:
         reason = f"value and bound have not met; {reason}"
+        if found.left_out is not None:
+            reason += f"; {found.left_out}"
     return Result(
         Status.OPTIMAL if tight else Status.FEASIBLE,
         solution=plan,

@@ -12,7 +12,6 @@ import pulp
 
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.pulp import Outcome, Term, linear, optimise
-from dlopt.backends.sizes import check_size
 from dlopt.models.coreservation.construction import raised
 from dlopt.models.coreservation.cpsat import MOST_LISTED, alike
 from dlopt.models.coreservation.objective import coefficients
@@ -50,15 +49,10 @@ class LinearModel:
     symmetric : bool
         Leave machines that are alike interchangeable; by default they are used in order.
 
-    Raises
-    ------
-    NotApplicableError
-        If it is too large to state.
     """
 
     def __init__(self, case: Case, *, symmetric: bool = False) -> None:
         self.case = case
-        check_size("integer program over machines and pieces", terms_of(case))
         self.problem = pulp.LpProblem("coreservation", pulp.LpMaximize)
         self.accepted = [self._binary(f"x{k}") for k in range(len(case.wishes))]
         self.on: list[dict[int, dict[int, pulp.LpVariable]]] = []

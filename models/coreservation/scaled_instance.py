@@ -27,8 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import gcd, lcm
+from operator import itemgetter
 
 from dlopt.arithmetic import FLOATING, ROUNDING, Number, exact
 from dlopt.models.coreservation.requests import Job, Piece, Row, Wish
@@ -222,13 +223,13 @@ class _Reader:
         most = sum(int(lines[-1][1] / unit) for _, _, lines, _ in parts) + 1
         jobs: list[Job] = []
         wishes: list[Wish] = []
+        by_request = {k: list(own) for k, own in groupby(parts, key=itemgetter(0))}
         for k in sorted(
-            {one[0] for one in parts},
-            key=lambda k: self.rank[exact(self.instance.requests[k].start)],
+            by_request, key=lambda k: self.rank[exact(self.instance.requests[k].start)]
         ):
             request = self.instance.requests[k]
             start, end = self.rank[exact(request.start)], self.rank[exact(request.end)]
-            own = [one for one in parts if one[0] == k]
+            own = by_request[k]
             first = len(jobs)
             for _, p, lines, places in own:
                 room = int(max(min(free[j][start:end]) for j in places) // unit)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
+from dlopt.backends.sizes import check_size, too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.coreservation import aggregated_relaxation, machine_minimisation, milp
@@ -19,8 +20,10 @@ from dlopt.models.coreservation.branch_and_price.columns import FINEST
 from dlopt.models.coreservation.branch_and_price.search import PatternSearch
 from dlopt.models.coreservation.construction import placed, raised
 from dlopt.models.coreservation.cpsat import PackingModel
+from dlopt.models.coreservation.cpsat import terms_of as cpsat_size
 from dlopt.models.coreservation.objective import Held, Scale, key_of, most_of, offset, trivial
 from dlopt.models.coreservation.primal_heuristics import Improver
+from dlopt.models.coreservation.program_size import CP_SAT, MILP
 from dlopt.models.coreservation.scaled_instance import Case
 from dlopt.result import Limits, Proof, Status
 
@@ -59,6 +62,8 @@ class Found:
         Where the bounds come from.
     claimed : bool
         Whether one of them is a claim of a solver.
+    left_out : str or None
+        Why a program was not stated.
     """
 
     held: dict[int, tuple[int, int]]
@@ -66,6 +71,7 @@ class Found:
     proven: int = 0
     proofs: list[str] = field(default_factory=list)
     claimed: bool = False
+    left_out: str | None = None
 
     @property
     def proof(self) -> Proof:
@@ -316,9 +322,26 @@ class Search:
         proof = f"machines apart, in whole numbers over {found.subproblems} subproblem{plural}"
         return Bound(found.worth + offset(self.case, level), proof, claimed=found.claimed)
 
+    def _leaves_out(self, size: float, program: str) -> bool:
+        """Tell whether a program is too large to be stated; there is the relaxation beside it.
+
+        Raises
+        ------
+        NotApplicableError
+            If there is not: the program is all that was asked for.
+        """
+        if not self.relaxed:
+            check_size(program, size)
+        self.found.left_out = too_large(program, size) or self.found.left_out
+        return self.found.left_out is not None
+
     def _by_program(self, level: str, share: float = 1) -> Bound:
         if self.formulation == "milp":
+            if self._leaves_out(milp.terms_of(self.case), MILP):
+                raise TimeoutError
             return self._by_linear(level)
+        if self._leaves_out(cpsat_size(self.case), CP_SAT):
+            raise TimeoutError
         scale = Scale.of(self.case, level)
         model = PackingModel(self.case, symmetric=self.symmetric)
         model.add_pooled()
@@ -397,6 +420,7 @@ def by_spans(case: Case, hint: Held, limits: Limits, seed: int, **options: objec
         total.held |= {origin[q]: at for q, at in found.held.items()}
         total.proven = min(total.proven, found.proven)
         total.claimed |= found.claimed
+        total.left_out = total.left_out or found.left_out
         parts.append((part, found))
     for n, level in enumerate(case.levels[: total.proven + 1]):
         shift = offset(case, level) * (len(parts) - 1)

@@ -98,6 +98,8 @@ def _answer(instance: Instance, objective: str, seed: int, search: Search) -> An
         for level, least in zip(search.levels, bounds, strict=True)
     )
     reason = f"bound by {', '.join(dict.fromkeys(proofs))}"
+    if search.left_out is not None:
+        reason += f"; {search.left_out}"
     if not case.whole:
         reason += f"; times are rounded down to multiples of {float(1 / case.scale):.3g} for it"
     bound = in_kind(instance, settled(case, search.levels, value, bound))

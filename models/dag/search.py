@@ -11,6 +11,7 @@ from math import inf
 from typing import Any
 
 from dlopt.backends import cpsat
+from dlopt.backends.sizes import too_large
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.dag.cpsat import Level
@@ -36,7 +37,7 @@ CP_SAT = "CP-SAT"
 """What a bound is proven by that is the claim of the solver; all others are proven here."""
 
 _LARGE = 400_000
-"""Constraints of a program from which on it is not asked."""
+"""Constraints of a program from which on it is not stated."""
 _HARD = 35
 """Jobs up to which the program as a whole is soon solved."""
 _PROVERS = (
@@ -83,6 +84,8 @@ class Search:
         How these bounds were proven.
     floors : list of (int, str)
         Bounds before any search, and how they were proven; empty until they are computed.
+    left_out : str or None
+        Why the whole program was not stated.
     """
 
     def __init__(self, instance: Instance, objective: str, limits: Limits, seed: int) -> None:
@@ -95,6 +98,7 @@ class Search:
         self.bounds: list[int] = []
         self.proofs: list[str] = []
         self.floors: list[tuple[int, str]] = []
+        self.left_out: str | None = None
 
     def known(self) -> tuple[list[int], list[str]]:
         """Return bounds and proofs of all levels: of those not come to yet what bounds any plan."""
@@ -145,7 +149,10 @@ class Search:
                 self._improve(level, least, floors, most_late, _SHARE)
             hard = self._hard and self.budget.limits.threads > 1
             for share, searches in _PROVERS if hard else _ALONE:
-                if worth_of(self.case, self.plan, level) > least and self._size() <= _LARGE:
+                if worth_of(self.case, self.plan, level) > least:
+                    self.left_out = too_large("program for CP-SAT", self._size(), _LARGE, "rows")
+                    if self.left_out is not None:
+                        break
                     latest = self._latest(level, floors)
                     found = self._ask(level, least, latest, most_late, share, searches)
                     least, proof = (found, CP_SAT) if found > least else (least, proof)

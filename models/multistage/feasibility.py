@@ -11,7 +11,7 @@ from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
-from dlopt.models.admission.sequencing_milp import SPARE
+from dlopt.models.admission.sequencing_milp import SPARE, TOO_MANY
 from dlopt.models.multistage.fixed_sequence_lp import Grants, Part, by_deadline, plan_of
 from dlopt.models.multistage.min_max_lateness import MOST_CHUNKS, Lateness
 from dlopt.models.multistage.scaled_instance import Case
@@ -127,7 +127,7 @@ class Feasibility:
         """Ask for the order of least lateness, up to a margin."""
         model = OrderModel(self.case, self.installments, late=_MARGIN)
         if model.too_large:
-            return Verdict(Status.UNKNOWN, reason="there are too many orders of chunks to model")
+            return Verdict(Status.UNKNOWN, reason=TOO_MANY)
         found = model.state().solve(self.budget.left(), self.solver, self.seed)
         outcome = found.outcome
         if outcome.status is Status.INFEASIBLE:

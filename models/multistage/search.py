@@ -10,6 +10,7 @@ from dlopt.arithmetic import SOLVER, exact
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
+from dlopt.models.admission.sequencing_milp import TOO_MANY
 from dlopt.models.multistage.feasibility import Feasibility
 from dlopt.models.multistage.fixed_sequence_lp import Grants, Part, plan_of
 from dlopt.models.multistage.initial_solution import replayed_hint
@@ -138,7 +139,7 @@ class Search:
         step, granted = self.case.step, self.case.stream.granted
         model = OrderModel(self.case.worth_least(self.worth + step), self.installments)
         if model.too_large:
-            self.proof = f"{self.proof}; there are too many orders of chunks to model"
+            self.proof = f"{self.proof}; {TOO_MANY}"
             return
         model.state()
         assert self.bound is not None  # from above, by then

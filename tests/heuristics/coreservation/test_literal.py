@@ -7,7 +7,7 @@ import pytest
 
 from dlopt import Status, io, registry, solve
 from dlopt.generation.coreservation import min4
-from dlopt.heuristics.coreservation.algorithm import NAMES, SLIPS
+from dlopt.heuristics.coreservation.algorithm_names import NAMES, SLIPS
 from tests.oracles_coreservation import optimum
 
 F = Fraction
