@@ -12,7 +12,7 @@ from fractions import Fraction
 from dlopt.arithmetic import Number, exact
 from dlopt.backends.sizes import too_large
 from dlopt.models.coreservation.cpsat import MOST_LISTED
-from dlopt.problems.coreservation import Instance, Request
+from dlopt.problems.coreservation.data import Instance, Request
 
 _LITERALS, _COEFFICIENTS = 6, 8
 """For a part on a machine, in the program of CP-SAT and in the integer program."""
