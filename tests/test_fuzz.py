@@ -72,7 +72,7 @@ def main():
     if sys.argv[1:] == ["bad"]:
         {program}
     raise SystemExit(0)
-dlopt.cli.main = main
+dlopt.cli.run = main
 class Subject: pass
 fuzz.subjects = lambda folder, run: []
 fuzz.written = lambda known, folder, seed, n: dict(kind="k", command=["bad"] if n == 1 else ["a"])

@@ -7,6 +7,8 @@ than their instances where they once did.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,6 +17,10 @@ from dlopt import Limits, NotApplicableError, Status, check, generate, registry,
 from dlopt.models.coreservation.cpsat import PackingModel
 from dlopt.models.coreservation.milp import LinearModel
 from dlopt.models.coreservation.scaled_instance import Case
+
+# What is given up may be ended in a destructor, which Python reports and goes on.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+PATIENCE_S = 60
 
 SOON = Limits(time_s=0.5)
 EXPIRED = Limits(time_s=1e-9)
@@ -49,6 +55,15 @@ HEURISTICS = {
     "multistage": "multi-stage",
     "admission": "edf-iit-2",
 }
+
+
+@pytest.fixture(autouse=True)
+def _given_up_work_has_ended() -> Iterator[None]:
+    """Let no test run beside what an earlier one has given up."""
+    yield
+    for thread in threading.enumerate():
+        if thread.name.startswith("dlopt-within"):
+            thread.join(PATIENCE_S)
 
 
 @pytest.mark.parametrize("limits", [SOON, EXPIRED], ids=["soon", "expired"])
