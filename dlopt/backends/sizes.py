@@ -9,7 +9,7 @@ MOST_TERMS = 5_000_000
 
 
 def too_large(
-    program: str, size: float, most: float = MOST_TERMS, unit: str = "coefficients"
+    program: str, size: float, most: float | None = None, unit: str = "coefficients"
 ) -> str | None:
     """Return why a program is not stated for its size, or None if it can be.
 
@@ -19,8 +19,8 @@ def too_large(
         What it is, such as ``integer program``.
     size : float
         About how large it would be.
-    most : float
-        The largest size that is stated.
+    most : float, optional
+        The largest size that is stated; by default `MOST_TERMS`.
     unit : str
         What the size counts.
 
@@ -29,6 +29,7 @@ def too_large(
     >>> too_large("program for CP-SAT", 500_000, 400_000, "constraints")
     'the program for CP-SAT would have about 500,000 constraints, more than 400,000'
     """
+    most = MOST_TERMS if most is None else most
     if size <= most:
         return None
     return f"the {program} would have about {round(size):,} {unit}, more than {most:,}"

@@ -15,6 +15,11 @@ from dlopt.models.multistage.scaled_instance import Case
 MOST_SLOTS = 1_000
 MOST_PAIRS = 10_000
 """A larger model would hardly fit into memory, let alone be solved."""
+TOO_MANY = (
+    "there are too many orders of chunks to model: the program would have more than "
+    f"{MOST_SLOTS:,} chunks, or {MOST_PAIRS:,} pairs of them"
+)
+"""Why the program over orders is left out."""
 
 
 class Slot(NamedTuple):

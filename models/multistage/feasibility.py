@@ -11,7 +11,8 @@ from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
-from dlopt.models.admission.sequencing_milp import SPARE, TOO_MANY
+from dlopt.models.admission.sequencing_milp import SPARE
+from dlopt.models.multistage.chunk_windows import TOO_MANY
 from dlopt.models.multistage.fixed_sequence_lp import Grants, Part, by_deadline, plan_of
 from dlopt.models.multistage.min_max_lateness import MOST_CHUNKS, Lateness
 from dlopt.models.multistage.scaled_instance import Case

@@ -10,7 +10,7 @@ from dlopt.arithmetic import SOLVER, exact
 from dlopt.backends.time_budget import Budget
 from dlopt.certificates import BoundCertificate
 from dlopt.errors import SolverError
-from dlopt.models.admission.sequencing_milp import TOO_MANY
+from dlopt.models.multistage.chunk_windows import TOO_MANY
 from dlopt.models.multistage.feasibility import Feasibility
 from dlopt.models.multistage.fixed_sequence_lp import Grants, Part, plan_of
 from dlopt.models.multistage.initial_solution import replayed_hint

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dlopt import solve
+from dlopt.backends import exact_lp
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.implied_bounds import implied_bounds
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.pulp import Outcome, in_floats, linear, optimise
+from dlopt.backends.pulp import UNPROVEN, Outcome, in_floats, linear, optimise
 from dlopt.backends.scales import (
     Scales,
     in_units,
@@ -21,6 +23,9 @@ from dlopt.backends.scales import (
     with_row,
 )
 from dlopt.errors import SolverError
+from dlopt.models.iit.methods import exact_plan
+from dlopt.problems.cluster import Cluster
+from dlopt.problems.iit import Instance
 from dlopt.result import Limits, Status
 from tests.backends.programs import production, programs, to_pulp
 
@@ -236,3 +241,17 @@ def test_an_optimum_beyond_floats_is_an_error_in_floats():
     with pytest.raises(SolverError, match="larger than any float"):
         in_floats(proof)
     assert in_floats(replace(proof, value=None)).value is None
+
+
+def test_no_proof_in_other_units_is_no_error(monkeypatch):
+    """HiGHS reads the program in other units only, and its basis leads to no proof."""
+    far = Instance(Cluster(3, tau=1, chi=10**30), (0, 1, 2), load=3)
+    assert solve(far, "bound-fluid").status is Status.BOUND
+    monkeypatch.setattr(exact_lp, "certify", lambda *_, **__: None)
+    bounded = solve(far, "bound-fluid")
+    assert (bounded.status, bounded.bound) == (Status.UNKNOWN, None)
+    found = solve(far, "exact")
+    assert found.status is Status.FEASIBLE and found.solution is not None and found.bound is None
+    assert found.reason == bounded.reason == UNPROVEN
+    alone = exact_plan(far)  # without a hint one node does it all
+    assert alone.status is Status.FEASIBLE and len(alone.solution.chunks) == 1

@@ -9,11 +9,16 @@ import pytest
 
 from dlopt import Limits, NotApplicableError, Status, generate, solve
 from dlopt.backends import sizes
+from dlopt.heuristics.coreservation import methods as heuristics
 from dlopt.models.bag import cpsat as bag_program
 from dlopt.models.bag import milp as bag
 from dlopt.models.bag.scaled_instance import Case as BagCase
+from dlopt.models.coreservation import cpsat as packing
 from dlopt.models.coreservation import milp as coreservation
+from dlopt.models.coreservation.program_size import least_terms
 from dlopt.models.coreservation.scaled_instance import Case as CoreservationCase
+from dlopt.models.dag import search
+from dlopt.problems import coreservation as requests
 from dlopt.problems.bag import Instance, Machine, Task
 
 ENOUGH = Limits(time_s=20, threads=1)
@@ -63,6 +68,100 @@ def test_a_method_refuses_what_is_too_large(
     with pytest.raises(NotApplicableError, match=r"would have about [\d,]+ coefficients, more"):
         solve(instance, "milp", limits=ENOUGH)
     assert solve(instance, "exact", limits=Limits(time_s=2)).solution is not None
+
+
+@pytest.mark.parametrize("formulation", ["cp-sat", "milp"])
+def test_a_portfolio_leaves_out_what_is_too_large(
+    formulation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sizes, "MOST_TERMS", 100)
+    found = solve(REQUESTS[2], "exact", limits=Limits(time_s=2), formulation=formulation)
+    assert found.status is Status.FEASIBLE and found.bound is not None
+    assert found.reason is not None and "coefficients, more than 100" in found.reason
+
+
+def test_bags_and_graphs_are_bounded_without_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sizes, "MOST_TERMS", 100)
+    monkeypatch.setattr(search, "_LARGE", 10)
+    graphs = generate("dag", "topcuoglu", tasks=12, machines=3, seed=4)
+    for instance in (BAGS[1], graphs):
+        found = solve(instance, "exact", limits=Limits(time_s=2))
+        assert found.status is Status.FEASIBLE and found.bound is not None
+        assert found.reason is not None and "the program for CP-SAT would have" in found.reason
+    with pytest.raises(NotApplicableError, match="120 pairs of a task and a machine, more than"):
+        solve(BAGS[1], "bound-lp")
+
+
+@pytest.mark.parametrize("method", ["milp", "cp-sat"])
+def test_refusals_come_before_any_plan(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = generate("coreservation", "overloaded", requests=4_000, seed=1)
+    monkeypatch.setattr(CoreservationCase, "of", None)  # nothing is computed of it
+    asked: list[Any] = []
+    monkeypatch.setattr(heuristics, "portfolio", lambda *given, **_: asked.append(given))
+    with pytest.raises(NotApplicableError, match=r"would have about [\d,]+ coefficients, more"):
+        solve(instance, method)
+    assert not asked
+
+
+@pytest.mark.parametrize("method", ["milp", "cp-sat"])
+def test_what_the_instance_alone_does_not_tell_is_refused_later(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tuple(requests.Request(f"r{k}", 0, 1, 2, 1, (requests.Part(2),)) for k in range(9))
+    held = tuple(requests.Holding(j, 0, 1, 1) for j in range(2))
+    machines = tuple(requests.Machine(f"m{j}", 9) for j in range(2))
+    instance = requests.Instance(machines, asked, holdings=held)
+    assert least_terms(instance, 8) == 0
+    monkeypatch.setattr(sizes, "MOST_TERMS", 100)
+    with pytest.raises(NotApplicableError, match=r"would have about [\d,]+ coefficients, more"):
+        solve(instance, method)
+
+
+@pytest.mark.parametrize("instance", REQUESTS)
+def test_the_estimate_of_an_instance_is_no_more_than_that_of_its_program(instance: Any) -> None:
+    case = CoreservationCase.of(instance)
+    spans = [case.within(span, case.free, {}) for span in case.spans()]
+    assert least_terms(instance, 8) <= max(map(coreservation.terms_of, spans))
+    assert least_terms(instance, 6) <= max(map(packing.terms_of, spans))
+
+
+def test_terms_of_an_instance_are_counted_where_windows_interact() -> None:
+    def wanted(name: str, start: int, *parts: requests.Part) -> requests.Request:
+        return requests.Request(name, 0, start, start + 2, 1, parts)
+
+    machines = tuple(requests.Machine(f"m{j}", free) for j, free in enumerate((5, 5, 2)))
+    large, small, pinned = requests.Part(4), requests.Part(1), requests.Part(1, machine=2)
+    never = requests.Part(7)
+    asked = (
+        wanted("a", 1, large, small),  # on 2 and 3 machines
+        wanted("b", 2, small, never),  # nowhere
+        wanted("c", 3, small),
+        wanted("d", 5, pinned),
+    )
+    instance = requests.Instance(machines, asked)
+    # a alone until 3: two parts, 5 places, and 2 machines alike; b is never accepted, but joins
+    # the windows of a and c.
+    assert least_terms(instance, 6) == 6 * 8 + 32 * 2 * 3
+
+
+def test_the_program_of_a_bag_is_estimated_for_every_objective() -> None:
+    dated = generate("bag", "small", tasks=20, seed=3)
+    together = Instance(
+        tuple(Task(f"t{k}", 3 + k % 5, absolute_deadline=9 + k) for k in range(20)),
+        tuple(Machine(f"m{k}", power=1 + k) for k in range(3)),
+    )
+    asked = (
+        (together, "accepted"),
+        (dated, "accepted"),
+        (BAGS[0], "flowtime"),
+        (BAGS[0], "makespan"),
+    )
+    sizes_ = [bag_program.terms_of(BagCase.of(instance, goal)) for instance, goal in asked]
+    # 60 pairs, 3 times; 20 deadlines on 3 machines, 20 jobs on each, a quarter of them
+    assert sizes_[0] == 3 * 60 + 3 * 20 * 20 / 4
+    assert sizes_[1] > 3 * sum(map(len, BagCase.of(dated, "accepted").places))
+    order = 32 * 3 * 40
+    assert sizes_[2:] == [3 * 120 + 4 * 120 + order, 3 * 120 + 120 / 2 + order]
 
 
 @pytest.mark.parametrize("method", ["exact", "milp"])
