@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dlopt import registry, solve
@@ -25,6 +25,16 @@ SOUND = {
     ]
     for stem in ("admission", "iit")
 }
+
+REFUTED = admission.Instance(
+    Cluster(4, 0.5, 8e-07),
+    (
+        admission.Task("t19", 117.5, 4.6, 18.8),
+        admission.Task("t23", 134.7, 8.2, 28.1),
+        admission.Task("t24", 137.1, 8.3, 24.5),
+    ),
+)
+"""The last nodes get some 1e-17 of a load."""
 
 
 def decimals(low: int, high: int) -> st.SearchStrategy[float]:
@@ -84,6 +94,7 @@ def answered(instance: Any) -> int:
 
 @share(1 / 4)
 @given(streams())
+@example(REFUTED)
 def test_plans_of_streams_pass_the_check_in_floats(stream: admission.Instance) -> None:
     assert answered(stream)
 

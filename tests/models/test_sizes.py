@@ -75,7 +75,9 @@ def test_a_portfolio_leaves_out_what_is_too_large(
     formulation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sizes, "MOST_TERMS", 100)
-    found = solve(REQUESTS[2], "exact", limits=Limits(time_s=2), formulation=formulation)
+    instance = generate("coreservation", "small", requests=16, seed=3)
+    once = Limits(work=20, threads=1)
+    found = solve(instance, "exact", limits=once, formulation=formulation)
     assert found.status is Status.FEASIBLE and found.bound is not None
     assert found.reason is not None and "coefficients, more than 100" in found.reason
 
@@ -83,7 +85,7 @@ def test_a_portfolio_leaves_out_what_is_too_large(
 def test_bags_and_graphs_are_bounded_without_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sizes, "MOST_TERMS", 100)
     monkeypatch.setattr(search, "_LARGE", 10)
-    graphs = generate("dag", "topcuoglu", tasks=12, machines=3, seed=4)
+    graphs = generate("dag", "topcuoglu", tasks=20, machines=3, seed=1)
     for instance in (BAGS[1], graphs):
         found = solve(instance, "exact", limits=Limits(time_s=2))
         assert found.status is Status.FEASIBLE and found.bound is not None
