@@ -101,13 +101,13 @@ class Slipped(Averages):
         return self._results.values(experiment, x, name, measure)
 
     def word(self, claim: Claim) -> str | None:
-        """Return what becomes of a claim, where late tasks are dropped; None if nothing ran."""
+        """Return what becomes of a claim, where late tasks are dropped; None without any plan."""
         if not any(label in SLIPS for label in self._results.chosen[claim.experiment].runs):
             return None
         for measure in MEASURES:
             for x in self.xs(claim.experiment):
                 if not self.values(claim.experiment, x, "GDS", measure):
-                    return "no plan"
+                    return None
         return next(iter(claim.verdicts(self).values())).word
 
 
@@ -210,9 +210,10 @@ def _drawn(panels: Sequence[Panel], path: Path, title: str, note: str) -> None:
 def judged(results: Results, title: str, claims: Iterable[Claim]) -> Iterator[str]:
     """Yield verdicts as a Markdown table, under each reading of the baselines if they matter.
 
-    The last column tells what becomes of the first verdict if GDS has a slip.
+    The last column tells what becomes of the first verdict if GDS has a slip, or is read otherwise.
+    To the letter it does not end, so that there is nothing to judge.
     """
-    yield f"| figure | {title} | {' | '.join(READINGS)} | verdict | GDS otherwise |"
+    yield f"| figure | {title} | {' | '.join(READINGS)} | verdict | GDS: otherwise |"
     yield f"|---|---|{'---|' * len(READINGS)}---|---|"
     for claim in claims:
         verdicts = claim.verdicts(results)
