@@ -214,3 +214,24 @@ def test_thousands_of_runs_that_are_added_up_in_floats(work: float, begin: float
     given = replace(graph([work] * number), arrival=begin)
     trace = Trace((Course(0, 0, begin, begin, now),), tuple(runs))
     assert kinds(instance(given), trace, tolerance=1e-15) == set()
+
+
+@pytest.mark.parametrize(("early", "expected"), [(MOST, set()), (1 + MOST, IMPOSSIBLE)])
+def test_a_task_waits_for_all_that_it_needs(early: Fraction, expected: set[str]) -> None:
+    """Two tasks of one machine come before a third, which starts after the later of them."""
+    given = instance(graph([1, 1, 1], [Edge(0, 2, data=0), Edge(1, 2, data=0)]), machines=2)
+    first, second = run(0, 0, 0, 0, 1, 1), run(1, 0, 1 - early, 1 - early, 2 - early, 2 - early)
+    done = 2 - early
+    third = run(2, 1, done, done, done + 1, done + 1)
+    assert kinds(given, came(first, second, third)) == expected
+
+
+def test_a_result_that_is_ignored_is_no_result_of_its_task() -> None:
+    """The machine is presumed dead, the task runs again elsewhere, and both results come."""
+    given = instance(graph([3]), machines=2)
+    late = replace(run(0, 0, 0, 0, 3, 3, fate="ignored"), freed=at(1))
+    again = run(0, 1, 1, 1, 4, 4)
+    trace = came(late, again, presumed=(Outage(0, at(1), at(3)),), returned=4)
+    assert "earlier-than-possible" not in kinds(given, trace)
+    early = replace(again, end=at(2), known=at(2), freed=at(2))
+    assert kinds(given, came(late, early, presumed=(Outage(0, at(1), at(3)),), returned=2))

@@ -34,7 +34,7 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Value:
 
 def _level(instance: Instance, solution: Solution, level: str) -> Number:
     if level == "machines":
-        return len({share.machine for share in solution.shares})
+        return len({share.machine for share in solution.shares if share.cpu > 0})
     rejected = {said.request for said in solution.decisions if not said.accepted}
     if level == "rejections":
         return len(rejected)

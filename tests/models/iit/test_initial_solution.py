@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dlopt.backends.pulp import Outcome, optimise
 from dlopt.heuristics.iit.methods import edf_iit_2
 from dlopt.models.iit import fixed_sequence_lp, prefix_milp, sequencing_milp
-from dlopt.models.iit.fixed_sequence_lp import SequenceModel
+from dlopt.models.iit.fixed_sequence_lp import SequenceModel, Timed
 from dlopt.models.iit.initial_solution import filled
 from dlopt.models.iit.methods import exact_plan
 from dlopt.models.iit.prefix_milp import Prefixes, PrefixModel
@@ -180,3 +180,16 @@ def test_the_plan_of_a_program_that_is_not_solved_attains_what_it_can():
     assert replace(timed, bound=None).attained and replace(timed, plan=None).attained
     stopped = replace(timed.outcome, status=Status.LIMIT)
     assert replace(timed, bound=0, outcome=stopped).attained
+
+
+class Claimed(Prefixes):
+    """Optima of prefixes that a solver in floats claims: the third node gets what is no load."""
+
+    def at(self, n, *, proven=True):
+        ends, loads = {1: 9.0, 2: 8.0, 3: 8.0}, {1: 3.0, 2: 1.0, 3: 1e-6}
+        outcome = Outcome(Status.OPTIMAL, None, ends[n], {}, False, "HiGHS", None)
+        return Timed(None, ends[n], ends[n], loads[n], outcome)
+
+
+def test_a_node_whose_load_is_rounding_does_not_count():
+    assert Claimed(FLOATS, Limits(), "HiGHS", 0).longest_useful() == 2
