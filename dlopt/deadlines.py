@@ -24,6 +24,8 @@ _NAME = "dlopt-within"
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 1.0
 _STEPS = 100
 """Steps of a loop, at any of which Python may raise what another thread asked for."""
+_WITH_LOCKS = frozenset({"coverage", "logging"})
+"""Packages whose code holds locks that all threads wait for, and that it must release itself."""
 _LAST_WAIT_S = 10.0
 """Seconds that Python waits at its end for work that was given up and is still inside a solver."""
 
@@ -133,12 +135,12 @@ class _Work(threading.Thread, Generic[AnswerT]):
             self._running.release()
 
     def end(self) -> None:
-        """Raise in the thread until it ends; but half of an import would be left for good."""
+        """Raise in the thread until it ends, but not where it would leave something unfinished."""
         pause = _FIRST_PAUSE_S
         while self.is_alive() and not self.is_over:
             with self._lock:
                 frame = sys._current_frames().get(self.ident or 0)
-                if not self._is_done and not is_importing(frame):
+                if not self._is_done and can_be_broken_off(frame):
                     _raise_in(self.ident or 0)
             self.join(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
@@ -160,6 +162,16 @@ def _raise_in(thread: int) -> None:
             pass
     except GivenUp:
         pass
+
+
+def can_be_broken_off(frame: FrameType | None) -> bool:
+    """Tell whether a thread may be ended where it is: in no import, and in no code with locks.
+
+    Half of an import would be left for good, and a lock that is never released would stop all
+    threads that want it.
+    """
+    inside = "" if frame is None else str(frame.f_globals.get("__name__", ""))
+    return inside.partition(".")[0] not in _WITH_LOCKS and not is_importing(frame)
 
 
 def is_importing(frame: FrameType | None) -> bool:

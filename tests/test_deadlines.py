@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import logging
 import random
 import subprocess
 import sys
@@ -259,3 +260,19 @@ except TimeoutError:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
+
+
+def test_work_is_not_broken_off_in_code_that_holds_locks() -> None:
+    """A lock of coverage that is never released stops every thread whose lines are measured."""
+    here = sys._getframe()
+    assert deadlines.can_be_broken_off(here) and deadlines.can_be_broken_off(None)
+    inside: list[bool] = []
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            inside.append(deadlines.can_be_broken_off(sys._getframe().f_back))
+
+    logger = logging.Logger("some")
+    logger.addHandler(Handler())
+    logger.warning("anything")
+    assert inside == [False]
