@@ -216,7 +216,7 @@ NOT_APPLICABLE = {
     "compare with a method": (lambda: compare(THREE, ["best"]), "no method 'best'"),
     "compare by an objective": (lambda: compare(THREE, objective="x"), "no objective 'x'"),
     "compare without a deadline": (lambda: compare(THREE, objective="nodes"), "needs absolute"),
-    "limits": (lambda: Limits(time_s=-1), "time_s .* must be a positive number, got -1"),
+    "limits": (lambda: Limits(time_s=-1), "time_s .* must be a positive, finite number, got -1"),
 }  # fmt: skip
 
 

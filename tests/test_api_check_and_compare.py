@@ -74,7 +74,7 @@ class Strange:
     ],
 )
 def test_check_of_what_is_no_plan(plan: Any, told: str) -> None:
-    told = rf"a plan of iit is a dlopt\.problems\.iit\.Solution, {told}"
+    told = rf"a plan of iit is a dlopt\.problems\.iit\.data\.Solution, {told}"
     for tolerance in (None, 1e-6):
         with pytest.raises(NotApplicableError, match=told):
             check(THREE, plan, tolerance)

@@ -53,11 +53,14 @@ def mixed(draw, deadline=False, most=3, identical=None, style=None):
     style = style or draw(st.sampled_from(["mixed", "mixed", "floats", "exact", "exact"]))
     kinds = EXACT_KINDS if style == "exact" else KINDS
     nodes = draw(st.integers(1, most))
+    may_differ = not identical
     identical = draw(st.booleans()) if identical is None else identical
     costs = numbers(0, 4, kinds)
     pairs = st.tuples(costs, costs).filter(lambda pair: pair[0] + pair[1] > 0)
     drawn = [draw(pairs)] * nodes if identical else [draw(pairs) for _ in range(nodes)]
-    if style == "exact" and draw(st.booleans()):  # nodes between which floats at a date cannot tell
+    if (
+        style == "exact" and may_differ and draw(st.booleans())
+    ):  # nodes between which floats at a date cannot tell
         off = st.integers(0, 20).map(lambda k: 1 + F(k, 10**9))
         drawn = [(tau * draw(off), chi * draw(off)) for tau, chi in [drawn[0]] * nodes]
         identical = False

@@ -20,7 +20,6 @@ from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario
 from dlopt.problems.admission.timeline import scaled_loads
 from dlopt.problems.admission.trace import Executed, Trace
-from dlopt.problems.stated_order import in_stated_order
 
 
 class Busy(NamedTuple):
@@ -96,7 +95,7 @@ def exact_course(
     failures: dict[int, list[Failure]] = defaultdict(list)
     for failure in scenario.failures:
         failures[failure.node].append(failure)
-    for chunk, load in in_stated_order(_loads(trace.chunks, needs)):
+    for chunk, load in sorted(_loads(trace.chunks, needs), key=_stated_order):
         node, stated, factor = chunk.node, exact(chunk.transmission_start), factors.get(chunk.task)
         tau, chi = (1, 1) if factor is None else (factor.tau, factor.chi)
         send = theta_cm + load * exact(cluster.tau_of(node)) * exact(tau)
@@ -116,6 +115,16 @@ def exact_course(
         reached = (exact(one.begin) for one in failures[node] if not _follows(stated, one))
         into = min((begin for begin in reached if begin < stop), default=None)
         yield Happened(chunk, start, end, count, into, stop)
+
+
+def _stated_order(pair: tuple[Executed, Fraction]) -> tuple[Fraction, ...]:
+    """Return the place of a chunk in the stated order: by start."""
+    chunk, _ = pair
+    return (
+        exact(chunk.transmission_start),
+        exact(chunk.transmission_end),
+        exact(chunk.computation_end),
+    )
 
 
 def _loads(
