@@ -1,0 +1,213 @@
+"""The first instant from which on so much is free for so long, in an availability profile.
+
+A run is a maximal window in which at least the amount asked for is free. The search goes through
+the tree from left to right, and skips what it need not enter: a node in which the least free amount
+suffices belongs to one run, a node in which the greatest does not has no part in any. A node in
+between is entered only if a run that is long enough can begin, end or lie in it. That is told by
+`gap_bound`, for one of `LEVELS` amounts between the least and the greatest in the node: the greatest
+one that is below the amount asked for. More is free above that one for at least as long, so nothing
+is missed. Each node keeps what was computed for it until an amount in it changes.
+
+Complexity: O((1 + m) log n) for n steps, where m nodes are entered in vain, if the bounds of all
+nodes are known; each change lets O(log n) nodes compute theirs again, once per level. If the free
+amounts in each node differ by `LEVELS` units at the most, bounds are exact and m = 0: so it is for a
+node of a cluster, which is free or not, however many gaps are too short. In general m is small where
+a run is rarely just too short, and the worst case is linear: an amount that falls between two levels
+and separates them, in gaps all of which are too short. No structure that takes polylogarithmic time
+for all amounts, durations and changes is known to us.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dlopt.calendar.profile_tree import Node
+
+LEVELS = 16
+"""Amounts per node for which the longest runs are bounded. Chosen by hand: twice as many tighten
+the bounds, and take twice the memory in `dlopt.calendar.profile_tree_numba`."""
+ROUNDING = 2.0**-50
+"""Relative error of a difference of two instants that are floats, with a reserve of factor 4."""
+
+
+def gap_bound(node: Node, least: int, greatest: int, limit: int) -> tuple[Any, Any, Any]:
+    """Return bounds on the windows in a node in which more than a limit is free.
+
+    Parameters
+    ----------
+    node : Node
+    least, greatest : int
+        The least and the greatest amount in the node, ``least <= limit < greatest``.
+    limit : int
+
+    Returns
+    -------
+    first_below : Number
+        No window from the begin of the node on lasts longer.
+    longest : Number
+        No window that neither begins nor ends with the node is longer.
+    last_above : Number
+        No window to the end of the node begins earlier; infinity if there is none.
+
+    Examples
+    --------
+    >>> from dlopt.calendar.profile_tree import Node
+    >>> amounts = [5, 0, 5, 1, 5]
+    >>> leaf = Node(None, [0, 2, 3, 7, 8], amounts, amounts)
+    >>> gap_bound(leaf, 0, 5, 0), gap_bound(leaf, 0, 5, 2)
+    ((2, 0, 3), (2, 4, 8))
+    """
+    width = greatest - least
+    level = limit - least
+    if width > LEVELS:
+        level = level * LEVELS // width
+        if least + (level + 1) * width // LEVELS <= limit:
+            level += 1
+        limit = least + level * width // LEVELS
+    known = node.gaps.get(level)
+    if known is None:
+        known = node.gaps[level] = _computed(node, limit)
+    return known
+
+
+def _computed(node: Node, limit: int) -> tuple[Any, Any, Any]:
+    """Compute `gap_bound` for a limit from the entries of a node."""
+    first_below: Any = None
+    longest: Any = 0
+    begin: Any = math.inf  # of the window that is open; infinity if none is, or it is the first one
+    for index, start in enumerate(node.starts):
+        if node.least[index] > limit:
+            if first_below is not None and begin == math.inf:
+                begin = start
+            continue
+        end, inside, following = start, 0, math.inf
+        if node.greatest[index] > limit:
+            pending = node.pending[index]
+            least, greatest = node.least[index] - pending, node.greatest[index] - pending
+            end, inside, following = gap_bound(
+                node.children[index], least, greatest, limit - pending
+            )
+        if first_below is None:
+            first_below = end
+        else:
+            longest = max(longest, end - min(begin, start))
+        longest = max(longest, inside)
+        begin = following
+    return first_below, longest, begin
+
+
+class EarliestFit:
+    """One search for an earliest start.
+
+    Parameters
+    ----------
+    root : Node
+    amount : int
+    duration, after, latest_end : Number
+        The last may be infinite.
+    """
+
+    __slots__ = (
+        "_after",
+        "_amount",
+        "_begin",
+        "_duration",
+        "_is_certain",
+        "_latest_end",
+        "_root",
+        "_shortest",
+    )
+
+    def __init__(self, root: Node, amount: int, duration: Any, after: Any, latest_end: Any) -> None:
+        self._root = root
+        self._amount = amount
+        self._duration = duration
+        self._after = after
+        self._latest_end = latest_end
+        # The run that reaches the entry looked at: when it begins, at the earliest; infinity if
+        # there is none. It begins exactly then if it is certain.
+        self._begin: Any = math.inf
+        self._is_certain = True
+        # A run that is long enough may be shorter in floats, for its ends are rounded.
+        self._shortest = duration - ROUNDING * (abs(_latest(root)) + abs(after) + duration)
+
+    def start(self) -> Any | None:
+        """Return the first instant, or None if the latest end is too early."""
+        self._visit(self._root, self._amount, math.inf)
+        if self._begin == math.inf or self._begin + self._duration > self._latest_end:
+            return None
+        return self._begin
+
+    def _visit(self, node: Node, amount: int, node_end: Any) -> bool:
+        """Look for the start in a node; tell whether the search is over.
+
+        It is if the start is found or would be too late. `amount` is relative to what is pending
+        above the node.
+        """
+        starts, least, greatest = node.starts, node.least, node.greatest
+        last = len(starts) - 1
+        for index in range(max(bisect_right(starts, self._after) - 1, 0), last + 1):
+            if greatest[index] < amount:
+                self._begin = math.inf
+                continue
+            start, end = starts[index], node_end if index == last else starts[index + 1]
+            is_cut = start < self._after
+            if self._begin == math.inf:
+                self._begin, self._is_certain = (self._after if is_cut else start), True
+            if self._begin + self._duration > self._latest_end:
+                return True
+            if least[index] >= amount:
+                if self._fits(start, end):
+                    return True
+                continue
+            pending = node.pending[index]
+            if not is_cut:
+                first_below, longest, last_above = gap_bound(
+                    node.children[index],
+                    least[index] - pending,
+                    greatest[index] - pending,
+                    amount - pending - 1,
+                )
+                if (
+                    longest < self._shortest
+                    and (last_above + self._duration > end or last_above == math.inf)
+                    and not self._fits(start, first_below)
+                ):
+                    self._begin, self._is_certain = last_above, False
+                    continue
+            if self._visit(node.children[index], amount - pending, end):
+                return True
+        return False
+
+    def _fits(self, instant: Any, end: Any) -> bool:
+        """Tell whether the run that reaches an instant is long enough if it lasts until `end`."""
+        if self._begin + self._duration > end:
+            return False
+        if not self._is_certain:
+            found = _run_begin(self._root, self._amount, instant, math.inf)
+            self._begin, self._is_certain = max(found, self._after), True
+        return bool(self._begin + self._duration <= end)
+
+
+def _latest(root: Node) -> Any:
+    """Return the last instant at which the profile changes."""
+    while root.children is not None:
+        root = root.children[-1]
+    return root.starts[-1]
+
+
+def _run_begin(node: Node, amount: int, instant: Any, node_end: Any) -> Any:
+    """Return the end of the last entry before an instant with less than an amount."""
+    starts = node.starts
+    for index in range(bisect_left(starts, instant) - 1, -1, -1):
+        if node.least[index] < amount:
+            end = starts[index + 1] if index + 1 < len(starts) else node_end
+            if node.children is None:
+                return end
+            found = _run_begin(node.children[index], amount - node.pending[index], instant, end)
+            if found > -math.inf:
+                return found
+    return -math.inf
