@@ -112,7 +112,15 @@ class CompiledProfile:
         while since < end:
             starts, amounts = np.empty(_CHUNK), np.empty(_CHUNK, np.int64)
             count = questions.collect(
-                arrays.whole, arrays.times, self.root, 0, float(since), float(end), starts, amounts, 0
+                arrays.whole,
+                arrays.times,
+                self.root,
+                0,
+                float(since),
+                float(end),
+                starts,
+                amounts,
+                0,
             )
             # The last step of a full chunk is the first one of the next chunk.
             is_last = count < _CHUNK

@@ -175,7 +175,9 @@ def earliest_start(  # pragma: no cover
 
 
 @compiled
-def least_free(whole: Any, times: Any, node: Any, start: Any, end: Any) -> Any:  # pragma: no cover
+def least_free(  # pragma: no cover
+    whole: Any, times: Any, node: Any, start: Any, end: Any
+) -> Any:
     """Return the least free amount in a window."""
     first = max(before_or_at(whole, times, node, start), 0)
     last = first_from(whole, times, node, end)
@@ -201,7 +203,9 @@ def least_free(whole: Any, times: Any, node: Any, start: Any, end: Any) -> Any: 
 
 
 @compiled
-def first_below(whole: Any, times: Any, node: Any, amount: Any, start: Any) -> Any:  # pragma: no cover
+def first_below(
+    whole: Any, times: Any, node: Any, amount: Any, start: Any
+) -> Any:  # pragma: no cover
     """Return the first instant from `start` on with less than an amount; infinity if none is."""
     for index in range(max(before_or_at(whole, times, node, start), 0), whole[node, SIZE]):
         if whole[node, LEAST + index] < amount:
@@ -216,7 +220,15 @@ def first_below(whole: Any, times: Any, node: Any, amount: Any, start: Any) -> A
 
 @compiled
 def collect(  # pragma: no cover
-    whole: Any, times: Any, node: Any, pending: Any, start: Any, end: Any, starts: Any, amounts: Any, count: Any
+    whole: Any,
+    times: Any,
+    node: Any,
+    pending: Any,
+    start: Any,
+    end: Any,
+    starts: Any,
+    amounts: Any,
+    count: Any,
 ) -> Any:
     """Enter when each amount in a window begins; return how many there are, with those before."""
     for index in range(max(before_or_at(whole, times, node, start), 0), whole[node, SIZE]):

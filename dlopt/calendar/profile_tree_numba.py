@@ -39,7 +39,9 @@ compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True, 
 
 
 @compiled
-def new_row(whole: Any, times: Any, unused: Any, owner: Any, leaf: Any) -> Any:  # pragma: no cover
+def new_row(  # pragma: no cover
+    whole: Any, times: Any, unused: Any, owner: Any, leaf: Any
+) -> Any:
     """Return an empty node."""
     node = unused[unused[0]]
     unused[0] -= 1
@@ -51,7 +53,9 @@ def new_row(whole: Any, times: Any, unused: Any, owner: Any, leaf: Any) -> Any: 
 
 
 @compiled
-def owned(whole: Any, times: Any, unused: Any, owner: Any, node: Any) -> Any:  # pragma: no cover
+def owned(  # pragma: no cover
+    whole: Any, times: Any, unused: Any, owner: Any, node: Any
+) -> Any:
     """Return a node, or a copy of it if it is shared."""
     if whole[node, OWNER] == owner:
         return node
@@ -62,7 +66,9 @@ def owned(whole: Any, times: Any, unused: Any, owner: Any, node: Any) -> Any:  #
 
 
 @compiled
-def before_or_at(whole: Any, times: Any, node: Any, instant: Any) -> Any:  # pragma: no cover
+def before_or_at(  # pragma: no cover
+    whole: Any, times: Any, node: Any, instant: Any
+) -> Any:
     """Return the last entry that starts at an instant or before it; -1 if none does."""
     low, high = 0, whole[node, SIZE]
     while low < high:
@@ -75,7 +81,9 @@ def before_or_at(whole: Any, times: Any, node: Any, instant: Any) -> Any:  # pra
 
 
 @compiled
-def first_from(whole: Any, times: Any, node: Any, instant: Any) -> Any:  # pragma: no cover
+def first_from(  # pragma: no cover
+    whole: Any, times: Any, node: Any, instant: Any
+) -> Any:
     """Return the first entry that starts at an instant or after it."""
     index = before_or_at(whole, times, node, instant)
     return index if index >= 0 and times[node, index] == instant else index + 1
@@ -93,7 +101,9 @@ def _copy_entries(  # pragma: no cover
 
 
 @compiled
-def _open_entries(whole: Any, times: Any, node: Any, index: Any, count: Any) -> Any:  # pragma: no cover
+def _open_entries(
+    whole: Any, times: Any, node: Any, index: Any, count: Any
+) -> Any:  # pragma: no cover
     """Move the entries from one on to the right."""
     for k in range(whole[node, SIZE] - 1, index - 1, -1):
         times[node, k + count] = times[node, k]
@@ -103,14 +113,18 @@ def _open_entries(whole: Any, times: Any, node: Any, index: Any, count: Any) -> 
 
 
 @compiled
-def _drop_entries(whole: Any, times: Any, node: Any, first: Any, last: Any) -> Any:  # pragma: no cover
+def _drop_entries(
+    whole: Any, times: Any, node: Any, first: Any, last: Any
+) -> Any:  # pragma: no cover
     """Drop entries, `last` not among them."""
     _copy_entries(whole, times, node, last, node, first, whole[node, SIZE] - last)
     whole[node, SIZE] -= last - first
 
 
 @compiled
-def _shift_entries(whole: Any, node: Any, first: Any, last: Any, amount: Any) -> Any:  # pragma: no cover
+def _shift_entries(
+    whole: Any, node: Any, first: Any, last: Any, amount: Any
+) -> Any:  # pragma: no cover
     for k in range(first, last):
         whole[node, LEAST + k] += amount
         whole[node, GREATEST + k] += amount
@@ -118,7 +132,9 @@ def _shift_entries(whole: Any, node: Any, first: Any, last: Any, amount: Any) ->
 
 
 @compiled
-def _set_child(whole: Any, times: Any, node: Any, index: Any, child: Any) -> Any:  # pragma: no cover
+def _set_child(
+    whole: Any, times: Any, node: Any, index: Any, child: Any
+) -> Any:  # pragma: no cover
     """Enter a child that has changed, with what is known of it."""
     least, greatest = whole[child, LEAST], whole[child, GREATEST]
     for k in range(1, whole[child, SIZE]):
@@ -190,7 +206,9 @@ def _shift(  # pragma: no cover
 
 
 @compiled
-def _is_redundant(whole: Any, times: Any, root: Any, instant: Any) -> Any:  # pragma: no cover
+def _is_redundant(  # pragma: no cover
+    whole: Any, times: Any, root: Any, instant: Any
+) -> Any:
     """Tell whether the amount is the same before an entry that begins at an instant."""
     node, before, difference = root, root, 0
     while not whole[node, IS_LEAF]:
@@ -255,7 +273,9 @@ def _delete(  # pragma: no cover
 
 
 @compiled
-def _lower_root(whole: Any, times: Any, unused: Any, owner: Any, root: Any) -> Any:  # pragma: no cover
+def _lower_root(
+    whole: Any, times: Any, unused: Any, owner: Any, root: Any
+) -> Any:  # pragma: no cover
     """Return the root without roots that have one child."""
     while not whole[root, IS_LEAF] and whole[root, SIZE] == 1:
         child = owned(whole, times, unused, owner, whole[root, CHILD])
@@ -311,7 +331,9 @@ def forget(  # pragma: no cover
 
 
 @compiled
-def mark(whole: Any, node: Any, reached: Any) -> Any:  # pragma: no cover
+def mark(  # pragma: no cover
+    whole: Any, node: Any, reached: Any
+) -> Any:
     """Mark all nodes of a tree."""
     if not reached[node]:
         reached[node] = True

@@ -1,0 +1,537 @@
+"""When is so much free, for so long, on so many machines at once: the calendar of machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from dlopt.arithmetic import Number, exact, is_exact, shown, to_json
+from dlopt.calendar.common_start import earliest_common_start
+from dlopt.calendar.input_rules import InputRules, refuse
+from dlopt.calendar.profiles import Profiles, Steps, allocated_steps
+from dlopt.calendar.snapshots import VERSION, snapshot_fields, span_faults
+from dlopt.calendar.span_registry import Span, SpanRegistry
+from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
+
+
+class CommonStart(NamedTuple):
+    """What `ResourceCalendar.earliest_common_start` has found.
+
+    Parameters
+    ----------
+    start : Number
+    machines : tuple of int
+        The machine for each of the amounts.
+    """
+
+    start: Number
+    machines: tuple[int, ...]
+
+
+class ResourceCalendar:
+    """The capacities of machines over time, and the spans for which parts of them are allocated.
+
+    Parameters
+    ----------
+    capacities : sequence
+        Of each machine a number, or pairs of an instant and the capacity from then on; the first
+        instant is not after `now`, and they increase.
+    now : Number, default 0
+        Nothing can be allocated before.
+    compiled : bool, default False
+        Use compiled profiles (extra ``fast``). Instants must be floats or exact as floats then, and
+        are returned as floats; amounts must be less than 2^57 units of their common denominator.
+    exact_numbers : bool, optional
+        Return amounts in integers and fractions, or in floats, rounded down; by default in
+        fractions if no capacity is a float.
+
+    Raises
+    ------
+    InvalidInstanceError
+        With every fault.
+    NotApplicableError
+        If amounts are too large or too fine for compiled profiles.
+
+    Notes
+    -----
+    All windows are half-open: what ends at an instant is free for what starts then.
+
+    Guarantee: at every instant the amounts of all spans on a machine are at most its capacity,
+    except where `add_span` was told to overbook. A call that raises changes nothing. All sums of
+    amounts are exact, so a span that is removed leaves no trace, in whatever order. The instants
+    are compared as they are given; a duration fits if ``start + duration``, as their type rounds
+    it, is not after the end of the window.
+
+    Complexity, for n spans on a machine: O(log n) for `add_span`, `remove_span`, `resize_span` and
+    `smallest_free`; `advance` takes that for each machine besides what it forgets; `copy` is O(m +
+    n / 64) for m machines, and what is changed after it pays for its own copy. For
+    `earliest_start` see `dlopt.calendar.earliest_fit`, for `earliest_common_start`
+    `dlopt.calendar.common_start`. Memory: O(n), whatever the length of the spans.
+
+    One thread at a time may use a calendar; with compiled profiles, a calendar and its copies.
+
+    Source: availability profiles as in backfilling, Mu'alem and Feitelson 2001; the verbs are those
+    of Fluxion's planner. The tree is ours.
+
+    Examples
+    --------
+    >>> calendar = ResourceCalendar([4, 4, [(0, 4), (20, 2)]])
+    >>> span = calendar.add_span(0, 0, 10, 3)
+    >>> calendar.smallest_free(0, 5, 15), calendar.earliest_start(0, 2, 5)
+    (1, 10)
+    >>> calendar.earliest_common_start([2, 2, 2], 5)
+    CommonStart(start=10, machines=(0, 1, 2))
+    >>> calendar.resize_span(span, end=7)
+    Span(id=0, machine=0, start=0, end=7, amount=3)
+    >>> calendar.add_at_earliest_start(0, 4, 6).start
+    7
+    >>> calendar.add_span(0, 5, 9, 1)
+    Traceback (most recent call last):
+    ...
+    dlopt.errors.NotApplicableError: machine 0 in [5, 9): 1 asked for, 0 free
+    """
+
+    def __init__(
+        self,
+        capacities: Sequence[Number | Steps],
+        *,
+        now: Number = 0,
+        compiled: bool = False,
+        exact_numbers: bool | None = None,
+    ) -> None:
+        if not isinstance(capacities, (list, tuple)) or not capacities:
+            refuse([Fault("capacities", capacities, "must be a list with one machine at least")])
+        self._rules = InputRules(len(capacities), compiled)
+        refuse(self._rules.capacities(capacities, now))
+        self._now: Any = now
+        self._capacities = tuple(
+            tuple((since, value) for since, value in each)
+            if isinstance(each, (list, tuple))
+            else ((now, each),)
+            for each in capacities
+        )
+        if exact_numbers is None:
+            exact_numbers = is_exact(value for steps in self._capacities for _, value in steps)
+        self._exact = exact_numbers
+        self._profiles = Profiles(self._capacities, now, compiled=compiled)
+        self._spans = SpanRegistry()
+        self._next_span = 0
+
+    @property
+    def now(self) -> Number:
+        """Where the calendar begins, see `advance`."""
+        return self._now  # type: ignore[no-any-return]
+
+    @property
+    def machines(self) -> int:
+        """The number of machines."""
+        return len(self._profiles)
+
+    def __len__(self) -> int:
+        """Return how many spans there are that have not ended."""
+        return len(self._spans)
+
+    def spans(self) -> tuple[Span, ...]:
+        """Return all spans that have not ended, by number. Complexity: O(n log n)."""
+        return tuple(self._spans)
+
+    def span(self, span_id: int) -> Span:
+        """Return a span.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If there is none of that number: it ended, was removed, or never was.
+        """
+        span = self._spans.get(span_id)
+        if span is None:
+            rule = "must be the number of a span that has neither ended nor been removed"
+            raise InvalidInstanceError([Fault("span_id", span_id, rule)])
+        return span
+
+    def smallest_free(self, machine: int, start: Number, end: Number) -> Number:
+        """Return how much is free on a machine throughout a window; where overbooked, less than 0.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If the window is empty or begins before now, or the machine does not exist.
+        """
+        refuse(self._rules.machine(machine) + self._rules.window(start, end, self._now))
+        return self._shown(self._profiles[machine].least_free(start, end))
+
+    def allocated(
+        self, machine: int, start: Number, end: Number
+    ) -> tuple[tuple[Number, Number, Number], ...]:
+        """Return from when to when each amount is allocated on a machine, within a window.
+
+        No two amounts in succession are the same.
+
+        Raises
+        ------
+        InvalidInstanceError
+            As `smallest_free`.
+
+        Examples
+        --------
+        >>> calendar = ResourceCalendar([9])
+        >>> _ = calendar.add_span(0, 2, 5, 4), calendar.add_span(0, 5, 7, 4)
+        >>> calendar.allocated(0, 1, 6)
+        ((1, 2, 0), (2, 6, 4))
+        """
+        refuse(self._rules.machine(machine) + self._rules.window(start, end, self._now))
+        steps = allocated_steps(
+            self._capacities[machine],
+            self._profiles[machine],
+            start,
+            end,
+            self._profiles.denominator,
+        )
+        return tuple((since, until, self._shown(units)) for since, until, units in steps)
+
+    def earliest_start(
+        self,
+        machine: int,
+        amount: Number,
+        duration: Number,
+        *,
+        after: Number | None = None,
+        latest_end: Number | None = None,
+    ) -> Number | None:
+        """Return the first instant from which on an amount is free for a duration.
+
+        Parameters
+        ----------
+        machine : int
+        amount, duration : Number
+            The duration is positive.
+        after : Number, optional
+            Not before now, which is the default.
+        latest_end : Number, optional
+
+        Returns
+        -------
+        Number or None
+            None if the amount is never free for so long, or only later.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault.
+        """
+        after = self._now if after is None else after
+        rules = self._rules
+        faults = rules.machine(machine) + rules.amount(amount)
+        refuse(faults + rules.search(duration, after, latest_end, self._now))
+        end: Any = math.inf if latest_end is None else latest_end
+        if not amount:
+            return after if after + duration <= end else None
+        units = self._profiles.enough(amount)
+        found: Number | None = self._profiles[machine].earliest_start(units, duration, after, end)
+        return found
+
+    def earliest_common_start(
+        self,
+        amounts: Sequence[Number],
+        duration: Number,
+        *,
+        after: Number | None = None,
+        latest_end: Number | None = None,
+        machines: Sequence[int] | None = None,
+    ) -> CommonStart | None:
+        """Return the first instant from which on each amount is free on a machine of its own.
+
+        Parameters
+        ----------
+        amounts : sequence of Number
+            ``[a] * k`` asks for k machines.
+        duration : Number
+        after, latest_end : Number, optional
+            As `earliest_start`.
+        machines : sequence of int, optional
+            Which machines may be used; by default all.
+
+        Returns
+        -------
+        CommonStart or None
+            Larger amounts choose first, each the first machine that has enough.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault.
+        """
+        after = self._now if after is None else after
+        chosen = range(self.machines) if machines is None else machines
+        faults = self._rules.search(duration, after, latest_end, self._now)
+        if not isinstance(amounts, (list, tuple)):
+            faults.append(Fault("amounts", amounts, "must be a list of amounts"))
+            amounts = ()
+        for index, amount in enumerate(amounts):
+            faults += self._rules.amount(amount, f"amounts[{index}]")
+        if not isinstance(chosen, (list, tuple, range)):
+            faults.append(Fault("machines", machines, "must be a list of machines"))
+            chosen = ()
+        for index, machine in enumerate(chosen):
+            faults += self._rules.machine(machine, f"machines[{index}]")
+        if not faults and len(set(chosen)) < len(chosen):
+            faults.append(Fault("machines", machines, "must be different machines"))
+        refuse(faults)
+        end: Any = math.inf if latest_end is None else latest_end
+        units = [self._profiles.enough(amount) for amount in amounts]
+        profiles = [self._profiles[machine] for machine in chosen]
+        start = None
+        if len(amounts) <= len(profiles) and after + duration <= end:
+            positive = [amount for amount in units if amount > 0]
+            start = earliest_common_start(profiles, positive, duration, after, end)
+        if start is None:
+            return None
+        free = {
+            machine: max(profile.least_free(start, start + duration), 0)
+            for machine, profile in zip(chosen, profiles, strict=True)
+        }
+        places = [0] * len(units)
+        for index in sorted(range(len(units)), key=lambda index: -units[index]):
+            places[index] = next(m for m, amount in free.items() if amount >= units[index])
+            del free[places[index]]
+        return CommonStart(start, tuple(places))
+
+    def add_span(
+        self, machine: int, start: Number, end: Number, amount: Number, *, overbook: bool = False
+    ) -> int:
+        """Allocate an amount of a machine for a window.
+
+        Parameters
+        ----------
+        machine : int
+        start, end : Number
+            Not before now.
+        amount : Number
+        overbook : bool, default False
+            Allocate more than is free, too: for what is allocated by others, or a machine that
+            fails.
+
+        Returns
+        -------
+        int
+            The number of the span.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault.
+        NotApplicableError
+            If less is free, or the amount is too large or too fine for compiled profiles.
+        """
+        faults = self._rules.machine(machine) + self._rules.window(start, end, self._now)
+        refuse(faults + self._rules.amount(amount))
+        if overbook:
+            self._profiles.refuse_overflow(machine, start, end, self._profiles.units(amount))
+        else:
+            self._refuse_more_than_free(machine, start, end, amount, 0)
+        return self._added(machine, start, end, amount).id
+
+    def add_at_earliest_start(
+        self,
+        machine: int,
+        amount: Number,
+        duration: Number,
+        *,
+        after: Number | None = None,
+        latest_end: Number | None = None,
+    ) -> Span | None:
+        """Find the earliest start, and add the span that begins then; None if there is no start.
+
+        Raises
+        ------
+        InvalidInstanceError
+            As `earliest_start`; also if the end is beyond the floats.
+        """
+        start = self.earliest_start(machine, amount, duration, after=after, latest_end=latest_end)
+        if start is None:
+            return None
+        refuse(self._rules.end(start, start + duration))
+        return self._added(machine, start, start + duration, amount)
+
+    def remove_span(self, span_id: int) -> Span:
+        """Remove a span; of one that has begun, what is left from now on becomes free.
+
+        Raises
+        ------
+        InvalidInstanceError
+            As `span`.
+        """
+        span = self.span(span_id)
+        start = max(span.start, self._now)
+        self._profiles.change(span.machine, start, span.end, self._profiles.units(span.amount))
+        return self._spans.pop(span_id)
+
+    def resize_span(
+        self,
+        span_id: int,
+        *,
+        start: Number | None = None,
+        end: Number | None = None,
+        amount: Number | None = None,
+        overbook: bool = False,
+    ) -> Span:
+        """Shrink, extend or move a span; it keeps what is not given.
+
+        Parameters
+        ----------
+        span_id : int
+        start, end, amount : Number, optional
+            Of a span that has begun the start is kept, the end lies after now, and another amount
+            is allocated from now on.
+        overbook : bool, default False
+            As `add_span`.
+
+        Returns
+        -------
+        Span
+            The span as it is now, with the same number.
+
+        Raises
+        ------
+        InvalidInstanceError
+            With every fault.
+        NotApplicableError
+            If less is free. What only shrinks always fits.
+        """
+        old = self.span(span_id)
+        span = Span(
+            old.id,
+            old.machine,
+            old.start if start is None else start,
+            old.end if end is None else end,
+            old.amount if amount is None else amount,
+        )
+        since: Any = max(old.start, self._now)
+        faults = self._rules.amount(span.amount)
+        if span.start != old.start and old.start < self._now:
+            faults.append(Fault("start", start, "must be kept, for the span has begun"))
+        elif span.start != old.start:
+            faults += self._rules.instant("start", span.start, self._now)
+        refuse(faults)
+        begin: Any = max(span.start, self._now)
+        refuse(self._rules.end(begin, span.end))
+        if not overbook:
+            cuts = {begin, span.end, *(cut for cut in (since, old.end) if begin < cut < span.end)}
+            for left, right in pairwise(sorted(cuts)):
+                allocated = old.amount if since <= left < old.end else 0
+                self._refuse_more_than_free(span.machine, left, right, span.amount, allocated)
+        units = self._profiles.units(span.amount)
+        if overbook:
+            self._profiles.refuse_overflow(span.machine, begin, span.end, units)
+        self._profiles.change(old.machine, since, old.end, self._profiles.units(old.amount))
+        self._profiles.change(span.machine, begin, span.end, -units)
+        self._spans.put(span)
+        return span
+
+    def advance(self, now: Number) -> None:
+        """Forget what was before an instant, and the spans that ended by then.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If it is before now.
+        """
+        refuse(self._rules.instant("now", now, self._now))
+        self._now = now
+        self._spans.drop_ended(now)
+        self._profiles.forget(now)
+
+    def copy(self) -> ResourceCalendar:
+        """Return a calendar that goes on by itself: what is tried on it leaves this one as it is.
+
+        Examples
+        --------
+        >>> calendar = ResourceCalendar([4])
+        >>> trial = calendar.copy()
+        >>> trial.add_span(0, 0, 10, 3), trial.earliest_start(0, 2, 5)
+        (0, 10)
+        >>> calendar.earliest_start(0, 2, 5)
+        0
+        """
+        twin = ResourceCalendar.__new__(ResourceCalendar)
+        twin._rules, twin._now, twin._exact = self._rules, self._now, self._exact
+        twin._capacities = self._capacities
+        twin._profiles = self._profiles.copy()
+        twin._spans = self._spans.copy()
+        twin._next_span = self._next_span
+        return twin
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the calendar as data that JSON can say; exact fractions are strings ``"p/q"``."""
+        return {
+            "version": VERSION,
+            "now": to_json(self._now),
+            "exact": self._exact,
+            "capacities": [
+                [[to_json(since), to_json(value)] for since, value in steps]
+                for steps in self._capacities
+            ],
+            "next_span": self._next_span,
+            "spans": [[span.id, span.machine, *map(to_json, span[2:])] for span in self._spans],
+        }
+
+    @classmethod
+    def restore(cls, snapshot: Any, *, compiled: bool = False) -> ResourceCalendar:
+        """Return the calendar of a snapshot.
+
+        Raises
+        ------
+        InvalidInstanceError
+            If it is none: every fault of its fields, or else of its spans.
+
+        Examples
+        --------
+        >>> calendar = ResourceCalendar([4])
+        >>> _ = calendar.add_span(0, 0, 10, 3)
+        >>> ResourceCalendar.restore(calendar.snapshot()).spans() == calendar.spans()
+        True
+        """
+        data = snapshot_fields(snapshot)
+        calendar = cls(
+            data["capacities"], now=data["now"], compiled=compiled, exact_numbers=data["exact"]
+        )
+        rules, spans = calendar._rules, data["spans"]
+        refuse(span_faults(rules, spans, data["next_span"], data["now"]))
+        for span in spans:
+            calendar._spans.put(span)
+        calendar._profiles = Profiles(
+            calendar._capacities, data["now"], compiled=compiled, spans=spans
+        )
+        calendar._next_span = data["next_span"]
+        return calendar
+
+    def _added(self, machine: int, start: Any, end: Any, amount: Number) -> Span:
+        units = self._profiles.units(amount)
+        self._profiles.change(machine, start, end, -units)
+        span = Span(self._next_span, machine, start, end, amount)
+        self._spans.put(span)
+        self._next_span += 1
+        return span
+
+    def _refuse_more_than_free(
+        self, machine: int, start: Any, end: Any, amount: Number, allocated: Number
+    ) -> None:
+        """Raise an error if a window has too little free, besides what the span has already."""
+        profiles = self._profiles
+        more = profiles.enough(amount) - profiles.enough(allocated)
+        if more > 0:
+            free = profiles[machine].least_free(start, end)
+            if free < more:
+                window = f"machine {machine} in [{shown(start)}, {shown(end)})"
+                has = shown(profiles.amount(free + profiles.enough(allocated)))
+                raise NotApplicableError(f"{window}: {shown(amount)} asked for, {has} free")
+
+    def _shown(self, units: int) -> Number:
+        """Return an amount as the calendar answers: as it is, or the float at or below it."""
+        amount = self._profiles.amount(units)
+        if self._exact:
+            return amount
+        near = float(amount)
+        return near if exact(near) <= amount else math.nextafter(near, -math.inf)
