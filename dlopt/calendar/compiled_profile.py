@@ -99,39 +99,29 @@ class CompiledProfile:
         """The instant at which the profile begins."""
         return float(self._arrays.times[self.root, 0])
 
-    def least_free(self, start: float, end: float) -> int:
+    def least_free(self, start: Any, end: Any) -> int:
         """Return the least free amount in a window."""
         arrays = self._arrays
         return int(
             questions.least_free(arrays.whole, arrays.times, self.root, float(start), float(end))
         )
 
-    def steps(self, start: float, end: float = math.inf) -> Iterator[tuple[Any, Any, int]]:
+    def steps(self, start: Any, end: Any = math.inf) -> Iterator[tuple[Any, Any, int]]:
         """Yield from when to when each amount is free in a window."""
-        arrays, since = self._arrays, start
-        while since < end:
+        nodes = self._arrays.whole, self._arrays.times, self.root
+        since, is_last = start, False
+        while not is_last:
             starts, amounts = np.empty(_CHUNK), np.empty(_CHUNK, np.int64)
-            count = questions.collect(
-                arrays.whole,
-                arrays.times,
-                self.root,
-                0,
-                float(since),
-                float(end),
-                starts,
-                amounts,
-                0,
-            )
-            # The last step of a full chunk is the first one of the next chunk.
+            count = questions.collect(*nodes, 0, float(since), float(end), starts, amounts, 0)
             is_last = count < _CHUNK
-            following = [*starts[1:count].tolist(), end]
-            for until, amount in zip(following[: count - (not is_last)], amounts.tolist()):
+            ends = [*starts[1:count].tolist(), end]
+            steps = list(zip(ends, amounts[:count].tolist(), strict=True))
+            # The last step of a full chunk is the first one of the next chunk.
+            for until, amount in steps if is_last else steps[:-1]:
                 yield since, until, amount
                 since = until
-            if is_last:
-                break
 
-    def change(self, start: float, end: float, amount: int) -> None:
+    def change(self, start: Any, end: Any, amount: int) -> None:
         """Add to the free amount in a window; `end` may be infinite."""
         arrays = self._arrays
         if amount:
@@ -148,7 +138,7 @@ class CompiledProfile:
             )
 
     def earliest_start(
-        self, amount: int, duration: float, after: float, latest_end: float = math.inf
+        self, amount: int, duration: Any, after: Any, latest_end: Any = math.inf
     ) -> float | None:
         """Return the first instant from `after` on with so much free for a duration, or None."""
         arrays = self._arrays
@@ -163,14 +153,14 @@ class CompiledProfile:
         )
         return found if found < math.inf else None
 
-    def run_end(self, amount: int, start: float) -> float:
+    def run_end(self, amount: int, start: Any) -> float:
         """Return the first instant from `start` on at which less is free than an amount."""
         arrays = self._arrays
         return float(
             questions.first_below(arrays.whole, arrays.times, self.root, amount, float(start))
         )
 
-    def forget(self, now: float) -> None:
+    def forget(self, now: Any) -> None:
         """Drop what was before an instant."""
         arrays = self._arrays
         arrays.provide(tree.ROWS_PER_CHANGE)

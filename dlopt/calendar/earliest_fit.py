@@ -3,18 +3,18 @@
 A run is a maximal window in which at least the amount asked for is free. The search goes through
 the tree from left to right, and skips what it need not enter: a node in which the least free amount
 suffices belongs to one run, a node in which the greatest does not has no part in any. A node in
-between is entered only if a run that is long enough can begin, end or lie in it. That is told by
-`gap_bound`, for one of `LEVELS` amounts between the least and the greatest in the node: the greatest
-one that is below the amount asked for. More is free above that one for at least as long, so nothing
-is missed. Each node keeps what was computed for it until an amount in it changes.
+between is entered only if a run that is long enough can begin, end or lie in it. That is what
+`gap_bound` says, for one of `LEVELS` amounts between the least and the greatest in the node: the
+greatest one that is below the amount asked for. More than that is free for at least as long, so
+nothing is missed. Each node keeps what was computed of it until an amount in it changes.
 
 Complexity: O((1 + m) log n) for n steps, where m nodes are entered in vain, if the bounds of all
 nodes are known; each change lets O(log n) nodes compute theirs again, once per level. If the free
-amounts in each node differ by `LEVELS` units at the most, bounds are exact and m = 0: so it is for a
-node of a cluster, which is free or not, however many gaps are too short. In general m is small where
-a run is rarely just too short, and the worst case is linear: an amount that falls between two levels
-and separates them, in gaps all of which are too short. No structure that takes polylogarithmic time
-for all amounts, durations and changes is known to us.
+amounts in each node differ by `LEVELS` units at the most, bounds are exact and m = 0: so it is for
+a node of a cluster, which is free or not, however many gaps are too short. In general m is small
+where a run is rarely just too short, and the worst case is linear: free amounts on both sides of
+the amount asked for that fall between the same two levels, in gaps all of which are too short. No
+structure that takes polylogarithmic time for all amounts, durations and changes is known to us.
 """
 
 from __future__ import annotations

@@ -10,9 +10,6 @@ from typing import Any
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import Fault, InvalidInstanceError
 
-_WHOLE = 2**53
-"""Integers up to here are exact as floats."""
-
 
 def is_number(value: object) -> bool:
     """Tell whether something is a finite number of a kind that dlopt computes with.
@@ -23,9 +20,8 @@ def is_number(value: object) -> bool:
     (True, False, False, False)
     """
     kind = type(value)
-    if kind is not int and kind is not float:
-        if kind is bool or not isinstance(value, (int, float, Fraction)):
-            return False
+    if kind is bool or not (kind is int or isinstance(value, (int, float, Fraction))):
+        return False
     return is_finite(value)  # type: ignore[arg-type]
 
 
@@ -123,6 +119,4 @@ class InputRules:
     def _is_instant(self, value: Any) -> bool:
         if not is_number(value):
             return False
-        if not self._compiled or isinstance(value, float) or -_WHOLE <= value <= _WHOLE:
-            return not self._compiled or not isinstance(value, Fraction) or float(value) == value
-        return float(value) == value
+        return not self._compiled or isinstance(value, float) or bool(float(value) == value)

@@ -1,4 +1,4 @@
-"""An availability profile as a B+ tree: the free amount of one resource, as a step function of time.
+"""An availability profile as a B+ tree: the free amount of one resource as a function of time.
 
 A leaf has the instants at which the free amount changes and the amount from each of them on. An
 inner node has, for every child, the least and the greatest free amount below it, and an amount that
@@ -370,7 +370,7 @@ def _least(node: Node, start: Any, end: Any) -> int:
     first, last = _range(node.starts, start, end)
     if node.children is None:
         return min(node.least[first:last])
-    found = []
+    found: list[int] = []
     for index in _cut(node.starts, first, last, start, end):
         inner_end = end if index == last - 1 else math.inf
         found.append(node.pending[index] + _least(node.children[index], start, inner_end))

@@ -106,10 +106,10 @@ class ResourceCalendar:
         self._rules = InputRules(len(capacities), compiled)
         refuse(self._rules.capacities(capacities, now))
         self._now: Any = now
-        self._capacities = tuple(
+        self._capacities: tuple[Steps, ...] = tuple(
             tuple((since, value) for since, value in each)
             if isinstance(each, (list, tuple))
-            else ((now, each),)
+            else ((now, each),)  # type: ignore[arg-type]
             for each in capacities
         )
         if exact_numbers is None:

@@ -13,7 +13,7 @@ from dlopt.errors import MISSING, Fault
 VERSION = 1
 """Version of the snapshots that are written; no other is read."""
 
-_FIELDS = {
+_FIELDS: dict[str, Any] = {
     "version": int,
     "now": (int, float, str),
     "exact": bool,
@@ -36,11 +36,11 @@ def snapshot_fields(snapshot: Any) -> dict[str, Any]:
     >>> snapshot_fields({"version": 1})
     Traceback (most recent call last):
     ...
-    dlopt.errors.InvalidInstanceError: now: must be there, got nothing
-    exact: must be there, got nothing
-    capacities: must be there, got nothing
-    next_span: must be there, got nothing
-    spans: must be there, got nothing
+    dlopt.errors.InvalidInstanceError: now: must be there
+    exact: must be there
+    capacities: must be there
+    next_span: must be there
+    spans: must be there
     """
     if not isinstance(snapshot, Mapping):
         refuse([Fault("snapshot", snapshot, "must be an object")])
