@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -106,12 +107,7 @@ class ResourceCalendar:
         self._rules = InputRules(len(capacities), compiled)
         refuse(self._rules.capacities(capacities, now))
         self._now: Any = now
-        self._capacities: tuple[Steps, ...] = tuple(
-            tuple((since, value) for since, value in each)
-            if isinstance(each, (list, tuple))
-            else ((now, each),)  # type: ignore[arg-type]
-            for each in capacities
-        )
+        self._capacities = tuple(_steps(capacity, now) for capacity in capacities)
         if exact_numbers is None:
             exact_numbers = is_exact(value for steps in self._capacities for _, value in steps)
         self._exact = exact_numbers
@@ -463,6 +459,11 @@ class ResourceCalendar:
         twin._next_span = self._next_span
         return twin
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy deeply by way of a snapshot."""
+        restored = partial(type(self).restore, compiled=self._profiles.is_compiled)
+        return restored, (self.snapshot(),)
+
     def snapshot(self) -> dict[str, Any]:
         """Return the calendar as data that JSON can say; exact fractions are strings ``"p/q"``."""
         return {
@@ -535,3 +536,10 @@ class ResourceCalendar:
             return amount
         near = float(amount)
         return near if exact(near) <= amount else math.nextafter(near, -math.inf)
+
+
+def _steps(capacity: Number | Steps, now: Number) -> Steps:
+    """Return a capacity as pairs of an instant and the capacity from then on."""
+    if isinstance(capacity, (list, tuple)):
+        return tuple((since, value) for since, value in capacity)
+    return ((now, capacity),)  # type: ignore[return-value]
