@@ -108,11 +108,12 @@ class CompiledProfile:
 
     def steps(self, start: Any, end: Any = math.inf) -> Iterator[tuple[Any, Any, int]]:
         """Yield from when to when each amount is free in a window."""
-        nodes = self._arrays.whole, self._arrays.times, self.root
+        arrays, root = self._arrays, self.root
+        nodes = tree.Nodes(arrays.whole, arrays.times, 0, 0)
         since, is_last = start, False
         while not is_last:
             starts, amounts = np.empty(_CHUNK), np.empty(_CHUNK, np.int64)
-            count = questions.collect(*nodes, 0, float(since), float(end), starts, amounts, 0)
+            count = questions.collect(nodes, root, 0, float(since), float(end), starts, amounts, 0)
             is_last = count < _CHUNK
             ends = [*starts[1:count].tolist(), end]
             steps = list(zip(ends, amounts[:count].tolist(), strict=True))
@@ -156,9 +157,7 @@ class CompiledProfile:
     def run_end(self, amount: int, start: Any) -> float:
         """Return the first instant from `start` on at which less is free than an amount."""
         arrays = self._arrays
-        return float(
-            questions.first_below(arrays.whole, arrays.times, self.root, amount, float(start))
-        )
+        return float(questions.run_end(arrays.whole, arrays.times, self.root, amount, float(start)))
 
     def forget(self, now: Any) -> None:
         """Drop what was before an instant."""
