@@ -16,8 +16,9 @@ Examples
 (3, CommonStart(start=6, machines=(0, 1)))
 """
 
+from dlopt.calendar.calendar_questions import CommonStart
 from dlopt.calendar.profile_tree import ProfileTree
-from dlopt.calendar.resource_calendar import CommonStart, ResourceCalendar
+from dlopt.calendar.resource_calendar import ResourceCalendar
 from dlopt.calendar.span_registry import Span
 
 __all__ = ["CommonStart", "ProfileTree", "ResourceCalendar", "Span"]

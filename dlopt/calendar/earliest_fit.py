@@ -24,7 +24,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dlopt.calendar.profile_tree import Node
+    from dlopt.calendar.profile_nodes import Node
 
 LEVELS = 16
 """Amounts per node for which the longest runs are bounded. Chosen by hand: twice as many tighten
@@ -54,7 +54,7 @@ def gap_bound(node: Node, least: int, greatest: int, limit: int) -> tuple[Any, A
 
     Examples
     --------
-    >>> from dlopt.calendar.profile_tree import Node
+    >>> from dlopt.calendar.profile_nodes import Node
     >>> amounts = [5, 0, 5, 1, 5]
     >>> leaf = Node(None, [0, 2, 3, 7, 8], amounts, amounts)
     >>> gap_bound(leaf, 0, 5, 0), gap_bound(leaf, 0, 5, 2)

@@ -18,87 +18,18 @@ from itertools import pairwise
 from typing import Any
 
 from dlopt.calendar.earliest_fit import EarliestFit
-
-FANOUT = 32
-"""Entries of a node, at the most. Chosen by hand: of 16, 32 and 64 the one with the fastest search
-for an earliest start in plain Python with 10,000 spans."""
-FEWEST = FANOUT // 4
-"""Entries of a node below which it is merged with a neighbour; a quarter, so that a node that was
-just split is far from both limits."""
-
-
-class Node:
-    """A node of the tree, with one list for every field of its entries.
-
-    Parameters
-    ----------
-    owner : object
-        The profile that may change it.
-    starts : list of Number
-        When each entry begins; it ends where the next one begins.
-    least, greatest : list of int
-        Free amounts within each entry, relative to what is pending above; in a leaf the same list.
-    children : list of Node, optional
-        None in a leaf.
-    pending : list of int, optional
-        What is to be added to all amounts of each child.
-
-    Attributes
-    ----------
-    gaps : dict
-        What `dlopt.calendar.earliest_fit.gap_bound` has computed of the node.
-    """
-
-    __slots__ = ("children", "gaps", "greatest", "least", "owner", "pending", "starts")
-
-    def __init__(
-        self,
-        owner: object,
-        starts: list[Any],
-        least: list[int],
-        greatest: list[int],
-        children: list[Node] | None = None,
-        pending: list[int] | None = None,
-    ) -> None:
-        self.owner = owner
-        self.starts = starts
-        self.least = least
-        self.greatest = greatest
-        self.children: Any = children
-        self.pending: Any = pending
-        self.gaps: dict[int, tuple[Any, Any, Any]] = {}
-
-    def lists(self) -> tuple[list[Any], ...]:
-        """Return the lists of the entries, each once."""
-        if self.children is None:
-            return self.starts, self.least
-        return self.starts, self.least, self.greatest, self.children, self.pending
-
-    def part(self, owner: object, first: int, last: int | None = None) -> Node:
-        """Return a node with some of the entries."""
-        lists = [values[first:last] for values in self.lists()]
-        if self.children is None:
-            lists.insert(2, lists[1])
-        return Node(owner, *lists)
-
-    def delete(self, first: int, last: int) -> None:
-        """Delete some of the entries."""
-        for values in self.lists():
-            del values[first:last]
-
-    def shift(self, first: int, last: int, amount: int) -> None:
-        """Add to all amounts within some of the entries."""
-        for values in self.lists()[1:]:
-            if values is not self.children:
-                values[first:last] = [value + amount for value in values[first:last]]
-
-    def set_child(self, index: int, child: Node) -> None:
-        """Enter a child that has changed, with what is known of it."""
-        pending = self.pending[index]
-        self.starts[index] = child.starts[0]
-        self.children[index] = child
-        self.least[index] = min(child.least) + pending
-        self.greatest[index] = max(child.greatest) + pending
+from dlopt.calendar.profile_nodes import (
+    FANOUT,
+    FEWEST,
+    Node,
+    cut_entries,
+    entries_from,
+    entries_of_window,
+    even_groups,
+    first_below,
+    least_amount,
+    parent_of,
+)
 
 
 class ProfileTree:
@@ -154,11 +85,11 @@ class ProfileTree:
 
     def least_free(self, start: Any, end: Any) -> int:
         """Return the least free amount in a window."""
-        return _least(self._root, start, end)
+        return least_amount(self._root, start, end)
 
     def steps(self, start: Any, end: Any = math.inf) -> Iterator[tuple[Any, Any, int]]:
         """Yield from when to when each amount is free in a window."""
-        entries = _entries(self._root, 0, start)
+        entries = entries_from(self._root, 0, start)
         since, (_, amount) = start, next(entries)
         for instant, following in entries:
             if instant >= end:
@@ -176,7 +107,7 @@ class ProfileTree:
                 root = self._own_root()
                 right = self._split_at(root, instant)
                 if right is not None:
-                    self._root = _parent(self._owner, [root, right])
+                    self._root = parent_of(self._owner, [root, right])
         self._shift(self._own_root(), start, end, amount)
         for instant in (start, end):
             if self.begin < instant < math.inf and self._is_redundant(instant):
@@ -191,7 +122,7 @@ class ProfileTree:
 
     def run_end(self, amount: int, start: Any) -> Any:
         """Return the first instant from `start` on at which less is free than an amount."""
-        return _first_below(self._root, amount, start)
+        return first_below(self._root, amount, start)
 
     def forget(self, now: Any) -> None:
         """Drop what was before an instant."""
@@ -200,18 +131,18 @@ class ProfileTree:
 
     def scale(self, factor: int) -> None:
         """Multiply all amounts. Complexity: O(n)."""
-        entries = _entries(self._root, 0, self.begin)
+        entries = entries_from(self._root, 0, self.begin)
         self._root = self._built([(since, amount * factor) for since, amount in entries])
 
     def _built(self, steps: Sequence[tuple[Any, int]]) -> Node:
         kept = [steps[0]]
         kept += [step for before, step in pairwise(steps) if step[1] != before[1]]
         nodes = []
-        for group in _groups(kept):
+        for group in even_groups(kept):
             amounts = [amount for _, amount in group]
             nodes.append(Node(self._owner, [since for since, _ in group], amounts, amounts))
         while len(nodes) > 1:
-            nodes = [_parent(self._owner, group) for group in _groups(nodes)]
+            nodes = [parent_of(self._owner, group) for group in even_groups(nodes)]
         return nodes[0]
 
     def _own_root(self) -> Node:
@@ -257,9 +188,9 @@ class ProfileTree:
     def _shift(self, node: Node, start: Any, end: Any, amount: int) -> None:
         """Add to all amounts in a window that begins and ends with entries of leaves."""
         node.gaps = {}
-        first, last = _range(node.starts, start, end)
+        first, last = entries_of_window(node.starts, start, end)
         if node.children is not None:
-            for index in _cut(node.starts, first, last, start, end):
+            for index in cut_entries(node.starts, first, last, start, end):
                 child = self._own_child(node, index)
                 self._shift(child, start, end if index == last - 1 else math.inf, amount)
                 node.set_child(index, child)
@@ -330,73 +261,3 @@ class ProfileTree:
             child.shift(0, len(child.starts), pending)
             child.gaps = {}
             self._root = child
-
-
-def _groups(entries: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Yield groups of about three quarters of `FANOUT` entries, all of nearly the same size."""
-    count = -(-len(entries) // (FANOUT * 3 // 4))
-    for index in range(count):
-        yield entries[len(entries) * index // count : len(entries) * (index + 1) // count]
-
-
-def _parent(owner: object, children: Sequence[Node]) -> Node:
-    return Node(
-        owner,
-        [child.starts[0] for child in children],
-        [min(child.least) for child in children],
-        [max(child.greatest) for child in children],
-        list(children),
-        [0] * len(children),
-    )
-
-
-def _range(starts: list[Any], start: Any, end: Any) -> tuple[int, int]:
-    """Return the first entry that reaches into a window, and the one after the last."""
-    return max(bisect_right(starts, start) - 1, 0), bisect_left(starts, end)
-
-
-def _cut(starts: list[Any], first: int, last: int, start: Any, end: Any) -> list[int]:
-    """Return which of the entries of a window may reach beyond it: the first or the last one.
-
-    The end is infinite if the node ends with the window.
-    """
-    cut = [first] if starts[first] < start else []
-    if end < math.inf and (last == len(starts) or starts[last] > end) and cut != [last - 1]:
-        cut.append(last - 1)
-    return cut
-
-
-def _least(node: Node, start: Any, end: Any) -> int:
-    first, last = _range(node.starts, start, end)
-    if node.children is None:
-        return min(node.least[first:last])
-    found: list[int] = []
-    for index in _cut(node.starts, first, last, start, end):
-        inner_end = end if index == last - 1 else math.inf
-        found.append(node.pending[index] + _least(node.children[index], start, inner_end))
-        if index == first:
-            first += 1
-        else:
-            last -= 1
-    return min(node.least[first:last] + found)
-
-
-def _entries(node: Node, pending: int, start: Any) -> Iterator[tuple[Any, int]]:
-    """Yield when each amount begins, from the one at an instant on."""
-    for index in range(max(bisect_right(node.starts, start) - 1, 0), len(node.starts)):
-        if node.children is None:
-            yield node.starts[index], node.least[index] + pending
-        else:
-            yield from _entries(node.children[index], pending + node.pending[index], start)
-
-
-def _first_below(node: Node, amount: int, start: Any) -> Any:
-    """Return the first instant from `start` on with less than an amount; infinity if none is."""
-    for index in range(max(bisect_right(node.starts, start) - 1, 0), len(node.starts)):
-        if node.least[index] < amount:
-            if node.children is None:
-                return max(node.starts[index], start)
-            found = _first_below(node.children[index], amount - node.pending[index], start)
-            if found < math.inf:
-                return found
-    return math.inf

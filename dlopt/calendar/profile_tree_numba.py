@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from dlopt.calendar.earliest_fit import LEVELS
-from dlopt.calendar.profile_tree import FANOUT, FEWEST
+from dlopt.calendar.profile_nodes import FANOUT, FEWEST
 
 SIZE, IS_LEAF, OWNER, KNOWN = range(4)
 CHILD = 4
