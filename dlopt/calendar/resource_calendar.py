@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from dlopt.arithmetic import Number, shown, to_json
+from dlopt.arithmetic import Number, exact, shown, simplest, to_json
 from dlopt.calendar.calendar_questions import CalendarQuestions
 from dlopt.calendar.input_rules import refuse
 from dlopt.calendar.profiles import Profiles
@@ -311,5 +311,6 @@ class ResourceCalendar(CalendarQuestions):
             free = profiles[machine].least_free(start, end)
             if free < more:
                 window = f"machine {machine} in [{shown(start)}, {shown(end)})"
-                has = shown(profiles.amount(free + profiles.enough(allocated)))
-                raise NotApplicableError(f"{window}: {shown(amount)} asked for, {has} free")
+                asked = shown(simplest(exact(amount)))
+                has = shown(profiles.amount(max(free + profiles.enough(allocated), 0)))
+                raise NotApplicableError(f"{window}: {asked} asked for, {has} free")
