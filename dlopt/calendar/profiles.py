@@ -195,7 +195,8 @@ def allocated_steps(
     capacity: Steps, profile: ProfileTree | CompiledProfile, start: Any, end: Any, denominator: int
 ) -> Iterator[tuple[Any, Any, int]]:
     """Yield from when to when each number of units is allocated in a window."""
-    since, before = start, None
+    since: Any = start
+    before: Any = None
     for (begin, value), (until, _) in pairwise([*capacity, (math.inf, 0)]):
         if until <= start or begin >= end:
             continue
@@ -205,5 +206,4 @@ def allocated_steps(
                 yield since, instant, before
                 since = instant
             before = units - free
-    if before is not None:
-        yield since, end, before
+    yield since, end, before

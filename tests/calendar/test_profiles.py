@@ -153,6 +153,16 @@ def test_amounts_are_scaled(make: Any) -> None:
     assert list(copy.steps(2, 4)) == [(2, 3, 2), (3, 4, 1)]
 
 
+@pytest.mark.parametrize("make", MAKERS)
+def test_an_amount_may_be_added_for_ever(make: Any) -> None:
+    profile = make([(0, 2)])
+    profile.change(3, math.inf, 5)
+    assert list(profile.steps(0)) == [(0, 3, 2), (3, math.inf, 7)]
+    profile.change(0, math.inf, -2)
+    profile.change(3, math.inf, -5)
+    assert list(profile.steps(0)) == [(0, math.inf, 0)]
+
+
 def test_rows_of_profiles_that_are_gone_are_used_again() -> None:
     pytest.importorskip("numba")
     from dlopt.calendar.compiled_profile import CompiledProfile, NodeArrays

@@ -40,6 +40,7 @@ def test_of_ends_that_change_often_the_former_ones_are_forgotten() -> None:
     registry = SpanRegistry()
     for end in range(10_000, 1, -1):
         registry.put(Span(0, 0, 0, end, 1))
+        registry.drop_ended(0)
     assert registry.get(0) == Span(0, 0, 0, 2, 1) and registry.get("0") is None
     assert registry.get(BUCKET) is None
     registry.drop_ended(2)
