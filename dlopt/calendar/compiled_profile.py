@@ -15,6 +15,7 @@ import numpy as np
 
 from dlopt.calendar import earliest_fit_numba as questions
 from dlopt.calendar import profile_tree_numba as tree
+from dlopt.calendar.profile_nodes_numba import TIMES_COLUMNS, WHOLE_COLUMNS, Nodes
 
 _CHUNK = 1024
 """Steps that are read from the arrays at a time; more would be read in vain where few are used."""
@@ -31,8 +32,8 @@ class NodeArrays:
     def __init__(self) -> None:
         self.profiles: WeakSet[CompiledProfile] = WeakSet()
         self.owners = 0
-        self.whole = np.zeros((0, tree.WHOLE_COLUMNS), np.int64)
-        self.times = np.zeros((0, tree.TIMES_COLUMNS))
+        self.whole = np.zeros((0, WHOLE_COLUMNS), np.int64)
+        self.times = np.zeros((0, TIMES_COLUMNS))
         self.unused = np.zeros(1, np.int64)
 
     def new_owner(self) -> int:
@@ -109,7 +110,7 @@ class CompiledProfile:
     def steps(self, start: Any, end: Any = math.inf) -> Iterator[tuple[Any, Any, int]]:
         """Yield from when to when each amount is free in a window."""
         arrays, root = self._arrays, self.root
-        nodes = tree.Nodes(arrays.whole, arrays.times, 0, 0)
+        nodes = Nodes(arrays.whole, arrays.times, 0, 0)
         since, is_last = start, False
         while not is_last:
             starts, amounts = np.empty(_CHUNK), np.empty(_CHUNK, np.int64)

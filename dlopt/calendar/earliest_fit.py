@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LEVELS = 16
 """Amounts per node for which the longest runs are bounded. Chosen by hand: twice as many tighten
-the bounds, and take twice the memory in `dlopt.calendar.profile_tree_numba`."""
+the bounds, and take twice the memory in `dlopt.calendar.profile_nodes_numba`."""
 ROUNDING = 2.0**-50
 """Relative error of a difference of two instants that are floats, with a reserve of factor 4."""
 

@@ -1,6 +1,6 @@
 """The search of `dlopt.calendar.earliest_fit`, and other questions, compiled for arrays.
 
-See `dlopt.calendar.profile_tree_numba` for the arrays.
+See `dlopt.calendar.profile_nodes_numba` for the arrays.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dlopt.calendar.earliest_fit import LEVELS, ROUNDING
-from dlopt.calendar.profile_tree_numba import (
+from dlopt.calendar.profile_nodes_numba import (
     CHILD,
     FIRST_BELOW,
     GREATEST,

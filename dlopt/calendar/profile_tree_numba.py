@@ -1,144 +1,40 @@
 """The tree of `dlopt.calendar.profile_tree` in arrays, compiled (extra ``fast``).
 
-A node is a row of two arrays. A row of `whole` has its size, whether it is a leaf, its owner, which
-bounds on gaps are known, and of each entry the child, the least and the greatest free amount and
-what is pending for the child; a leaf has each amount twice. A row of `times` has the starts of the
-entries, and three bounds for each level. ``unused[0]`` says how many rows are unused; their numbers
-follow. Functions that change a tree return its root, for a shared node is copied first. Who calls
-them sees to it that enough rows are unused (`ROWS_PER_CHANGE`).
+Functions that change a tree return its root, for a shared node is copied first. Who calls them sees
+to it that enough rows are unused (`ROWS_PER_CHANGE`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import njit
 
-from dlopt.calendar.earliest_fit import LEVELS
 from dlopt.calendar.profile_nodes import FANOUT, FEWEST
+from dlopt.calendar.profile_nodes_numba import (
+    CHILD,
+    GREATEST,
+    IS_LEAF,
+    KNOWN,
+    LEAST,
+    PENDING,
+    SIZE,
+    Nodes,
+    before_or_at,
+    compiled,
+    copy_entries,
+    drop_entries,
+    first_from,
+    new_row,
+    open_entries,
+    owned,
+    set_child,
+    shift_entries,
+)
 
-SIZE, IS_LEAF, OWNER, KNOWN = range(4)
-CHILD = 4
-LEAST = CHILD + FANOUT
-GREATEST = LEAST + FANOUT
-PENDING = GREATEST + FANOUT
-WHOLE_COLUMNS = PENDING + FANOUT
-"""Columns of `whole`."""
-FIRST_BELOW = FANOUT
-LONGEST = FIRST_BELOW + LEVELS
-LAST_ABOVE = LONGEST + LEVELS
-TIMES_COLUMNS = LAST_ABOVE + LEVELS
-"""Columns of `times`."""
 ROWS_PER_CHANGE = 256
 """Rows that one change may need, at the most: it walks down five times, and copies or divides three
 nodes on each of at most 16 levels."""
-
-
-class Nodes(NamedTuple):
-    """The arrays, and who changes them."""
-
-    whole: Any
-    times: Any
-    unused: Any
-    owner: Any
-
-
-compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True, nogil=True)
-
-
-@compiled  # pragma: no cover
-def new_row(nodes: Nodes, leaf: Any) -> Any:
-    """Return an empty node."""
-    node = nodes.unused[nodes.unused[0]]
-    nodes.unused[0] -= 1
-    nodes.whole[node, SIZE] = 0
-    nodes.whole[node, IS_LEAF] = leaf
-    nodes.whole[node, OWNER] = nodes.owner
-    nodes.whole[node, KNOWN] = 0
-    return node
-
-
-@compiled  # pragma: no cover
-def owned(nodes: Nodes, node: Any) -> Any:
-    """Return a node, or a copy of it if it is shared."""
-    if nodes.whole[node, OWNER] == nodes.owner:
-        return node
-    copy = new_row(nodes, nodes.whole[node, IS_LEAF])
-    nodes.whole[copy, SIZE] = nodes.whole[node, SIZE]
-    _copy_entries(nodes, node, 0, copy, 0, nodes.whole[node, SIZE])
-    return copy
-
-
-@compiled  # pragma: no cover
-def before_or_at(nodes: Nodes, node: Any, instant: Any) -> Any:
-    """Return the last entry that starts at an instant or before it; -1 if none does."""
-    low, high = 0, nodes.whole[node, SIZE]
-    while low < high:
-        middle = (low + high) // 2
-        if nodes.times[node, middle] <= instant:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
-
-
-@compiled  # pragma: no cover
-def first_from(nodes: Nodes, node: Any, instant: Any) -> Any:
-    """Return the first entry that starts at an instant or after it."""
-    index = before_or_at(nodes, node, instant)
-    return index if index >= 0 and nodes.times[node, index] == instant else index + 1
-
-
-@compiled  # pragma: no cover
-def _copy_entries(
-    nodes: Nodes, source: Any, first: Any, target: Any, place: Any, count: Any
-) -> Any:
-    """Copy entries to a place in another node, or further left in the same one."""
-    for k in range(count):
-        nodes.times[target, place + k] = nodes.times[source, first + k]
-        for column in (CHILD, LEAST, GREATEST, PENDING):
-            nodes.whole[target, column + place + k] = nodes.whole[source, column + first + k]
-
-
-@compiled  # pragma: no cover
-def _open_entries(nodes: Nodes, node: Any, index: Any, count: Any) -> Any:
-    """Move the entries from one on to the right."""
-    for k in range(nodes.whole[node, SIZE] - 1, index - 1, -1):
-        nodes.times[node, k + count] = nodes.times[node, k]
-        for column in (CHILD, LEAST, GREATEST, PENDING):
-            nodes.whole[node, column + k + count] = nodes.whole[node, column + k]
-    nodes.whole[node, SIZE] += count
-
-
-@compiled  # pragma: no cover
-def _drop_entries(nodes: Nodes, node: Any, first: Any, last: Any) -> Any:
-    """Drop entries, `last` not among them."""
-    _copy_entries(nodes, node, last, node, first, nodes.whole[node, SIZE] - last)
-    nodes.whole[node, SIZE] -= last - first
-
-
-@compiled  # pragma: no cover
-def _shift_entries(nodes: Nodes, node: Any, first: Any, last: Any, amount: Any) -> Any:
-    for k in range(first, last):
-        nodes.whole[node, LEAST + k] += amount
-        nodes.whole[node, GREATEST + k] += amount
-        nodes.whole[node, PENDING + k] += amount
-
-
-@compiled  # pragma: no cover
-def _set_child(nodes: Nodes, node: Any, index: Any, child: Any) -> Any:
-    """Enter a child that has changed, with what is known of it."""
-    least, greatest = nodes.whole[child, LEAST], nodes.whole[child, GREATEST]
-    for k in range(1, nodes.whole[child, SIZE]):
-        least = min(least, nodes.whole[child, LEAST + k])
-        greatest = max(greatest, nodes.whole[child, GREATEST + k])
-    pending = nodes.whole[node, PENDING + index]
-    nodes.times[node, index] = nodes.times[child, 0]
-    nodes.whole[node, CHILD + index] = child
-    nodes.whole[node, LEAST + index] = least + pending
-    nodes.whole[node, GREATEST + index] = greatest + pending
 
 
 @compiled  # pragma: no cover
@@ -148,7 +44,7 @@ def _split_at(nodes: Nodes, node: Any, instant: Any) -> Any:
     if nodes.whole[node, IS_LEAF]:
         if nodes.times[node, index] == instant:
             return -1
-        _open_entries(nodes, node, index, 1)
+        open_entries(nodes, node, index, 1)
         nodes.times[node, index + 1] = instant
     else:
         child = owned(nodes, nodes.whole[node, CHILD + index])
@@ -156,14 +52,14 @@ def _split_at(nodes: Nodes, node: Any, instant: Any) -> Any:
         if right < 0:
             nodes.whole[node, CHILD + index] = child
             return -1
-        _open_entries(nodes, node, index, 1)
-        _set_child(nodes, node, index, child)
-        _set_child(nodes, node, index + 1, right)
+        open_entries(nodes, node, index, 1)
+        set_child(nodes, node, index, child)
+        set_child(nodes, node, index + 1, right)
     size = nodes.whole[node, SIZE]
     if size < FANOUT:
         return -1
     right = new_row(nodes, nodes.whole[node, IS_LEAF])
-    _copy_entries(nodes, node, size // 2, right, 0, size - size // 2)
+    copy_entries(nodes, node, size // 2, right, 0, size - size // 2)
     nodes.whole[right, SIZE] = size - size // 2
     nodes.whole[node, SIZE] = size // 2
     nodes.whole[node, KNOWN] = 0
@@ -177,7 +73,7 @@ def _shift(nodes: Nodes, node: Any, start: Any, end: Any, amount: Any) -> Any:
     first = max(before_or_at(nodes, node, start), 0)
     last = first_from(nodes, node, end)
     if nodes.whole[node, IS_LEAF]:
-        _shift_entries(nodes, node, first, last, amount)
+        shift_entries(nodes, node, first, last, amount)
         return
     cut_left = nodes.times[node, first] < start
     cut_right = end < np.inf and (last == nodes.whole[node, SIZE] or nodes.times[node, last] > end)
@@ -185,14 +81,14 @@ def _shift(nodes: Nodes, node: Any, start: Any, end: Any, amount: Any) -> Any:
         child = owned(nodes, nodes.whole[node, CHILD + first])
         inner_end = end if first == last - 1 else np.inf
         _shift(nodes, child, start, inner_end, amount)
-        _set_child(nodes, node, first, child)
+        set_child(nodes, node, first, child)
         first += 1
     if cut_right and first < last:
         child = owned(nodes, nodes.whole[node, CHILD + last - 1])
         _shift(nodes, child, start, end, amount)
-        _set_child(nodes, node, last - 1, child)
+        set_child(nodes, node, last - 1, child)
         last -= 1
-    _shift_entries(nodes, node, first, last, amount)
+    shift_entries(nodes, node, first, last, amount)
 
 
 @compiled  # pragma: no cover
@@ -221,24 +117,24 @@ def _merge(nodes: Nodes, node: Any, index: Any) -> Any:
     more = nodes.whole[node, PENDING + index + 1] - pending
     nodes.whole[node, PENDING + index + 1] = pending
     a, b = nodes.whole[left, SIZE], nodes.whole[right, SIZE]
-    _shift_entries(nodes, right, 0, b, more)
+    shift_entries(nodes, right, 0, b, more)
     nodes.whole[left, KNOWN] = nodes.whole[right, KNOWN] = 0
     moved = b if a + b < FANOUT else (a + b) // 2 - a
     if moved > 0:
-        _copy_entries(nodes, right, 0, left, a, moved)
+        copy_entries(nodes, right, 0, left, a, moved)
         nodes.whole[left, SIZE] += moved
-        _drop_entries(nodes, right, 0, moved)
+        drop_entries(nodes, right, 0, moved)
     else:
-        _open_entries(nodes, right, 0, -moved)
-        _copy_entries(nodes, left, a + moved, right, 0, -moved)
+        open_entries(nodes, right, 0, -moved)
+        copy_entries(nodes, left, a + moved, right, 0, -moved)
         nodes.whole[left, SIZE] += moved
     if nodes.whole[right, SIZE]:
-        _set_child(nodes, node, index + 1, right)
+        set_child(nodes, node, index + 1, right)
     else:
         nodes.unused[0] += 1
         nodes.unused[nodes.unused[0]] = right
-        _drop_entries(nodes, node, index + 1, index + 2)
-    _set_child(nodes, node, index, left)
+        drop_entries(nodes, node, index + 1, index + 2)
+    set_child(nodes, node, index, left)
 
 
 @compiled  # pragma: no cover
@@ -247,11 +143,11 @@ def _delete(nodes: Nodes, node: Any, instant: Any) -> Any:
     index = before_or_at(nodes, node, instant)
     nodes.whole[node, KNOWN] = 0
     if nodes.whole[node, IS_LEAF]:
-        _drop_entries(nodes, node, index, index + 1)
+        drop_entries(nodes, node, index, index + 1)
         return
     child = owned(nodes, nodes.whole[node, CHILD + index])
     _delete(nodes, child, instant)
-    _set_child(nodes, node, index, child)
+    set_child(nodes, node, index, child)
     if nodes.whole[child, SIZE] < FEWEST and nodes.whole[node, SIZE] > 1:
         _merge(nodes, node, max(index - 1, 0))
 
@@ -261,7 +157,7 @@ def _lower_root(nodes: Nodes, root: Any) -> Any:
     """Return the root without roots that have one child."""
     while not nodes.whole[root, IS_LEAF] and nodes.whole[root, SIZE] == 1:
         child = owned(nodes, nodes.whole[root, CHILD])
-        _shift_entries(nodes, child, 0, nodes.whole[child, SIZE], nodes.whole[root, PENDING])
+        shift_entries(nodes, child, 0, nodes.whole[child, SIZE], nodes.whole[root, PENDING])
         nodes.whole[child, KNOWN] = 0
         root = child
     return root
@@ -277,8 +173,8 @@ def _changed(nodes: Nodes, root: Any, start: Any, end: Any, amount: Any) -> Any:
             left, root = root, new_row(nodes, 0)
             nodes.whole[root, SIZE] = 2
             nodes.whole[root, PENDING] = nodes.whole[root, PENDING + 1] = 0
-            _set_child(nodes, root, 0, left)
-            _set_child(nodes, root, 1, right)
+            set_child(nodes, root, 0, left)
+            set_child(nodes, root, 1, right)
     _shift(nodes, root, start, end, amount)
     for instant in (start, end):
         if nodes.times[root, 0] < instant < np.inf and _is_redundant(nodes, root, instant):
@@ -289,13 +185,13 @@ def _changed(nodes: Nodes, root: Any, start: Any, end: Any, amount: Any) -> Any:
 
 @compiled  # pragma: no cover
 def _forget(nodes: Nodes, node: Any, now: Any) -> Any:
-    _drop_entries(nodes, node, 0, before_or_at(nodes, node, now))
+    drop_entries(nodes, node, 0, before_or_at(nodes, node, now))
     nodes.times[node, 0] = now
     nodes.whole[node, KNOWN] = 0
     if not nodes.whole[node, IS_LEAF]:
         child = owned(nodes, nodes.whole[node, CHILD])
         _forget(nodes, child, now)
-        _set_child(nodes, node, 0, child)
+        set_child(nodes, node, 0, child)
 
 
 # What Python calls takes the arrays one by one: a tuple of them costs it half a microsecond.

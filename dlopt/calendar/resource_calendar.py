@@ -6,11 +6,11 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from dlopt.arithmetic import Number, exact, shown, simplest, to_json
+from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.calendar.calendar_questions import CalendarQuestions
 from dlopt.calendar.input_rules import refuse
 from dlopt.calendar.profiles import Profiles
-from dlopt.calendar.snapshots import VERSION, snapshot_fields, span_faults
+from dlopt.calendar.snapshots import plain_data, snapshot_fields, span_faults
 from dlopt.calendar.span_registry import Span
 from dlopt.errors import Fault, NotApplicableError
 
@@ -251,17 +251,7 @@ class ResourceCalendar(CalendarQuestions):
 
     def snapshot(self) -> dict[str, Any]:
         """Return the calendar as data that JSON can say; exact fractions are strings ``"p/q"``."""
-        return {
-            "version": VERSION,
-            "now": to_json(self._now),
-            "exact": self._exact,
-            "capacities": [
-                [[to_json(since), to_json(value)] for since, value in steps]
-                for steps in self._capacities
-            ],
-            "next_span": self._next_span,
-            "spans": [[span.id, span.machine, *map(to_json, span[2:])] for span in self._spans],
-        }
+        return plain_data(self._now, self._exact, self._capacities, self._next_span, self._spans)
 
     @classmethod
     def restore(cls, snapshot: Any, *, compiled: bool = False) -> ResourceCalendar:

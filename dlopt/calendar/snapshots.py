@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dlopt.arithmetic import parse
+from dlopt.arithmetic import parse, to_json
 from dlopt.calendar.input_rules import InputRules, refuse
 from dlopt.calendar.span_registry import Span
 from dlopt.errors import MISSING, Fault
@@ -21,6 +21,20 @@ _FIELDS: dict[str, Any] = {
     "next_span": int,
     "spans": list,
 }
+
+
+def plain_data(
+    now: Any, exact: bool, capacities: Any, next_span: int, spans: Iterable[Span]
+) -> dict[str, Any]:
+    """Return a snapshot with these fields."""
+    return {
+        "version": VERSION,
+        "now": to_json(now),
+        "exact": exact,
+        "capacities": [[list(map(to_json, step)) for step in steps] for steps in capacities],
+        "next_span": next_span,
+        "spans": [[span.id, span.machine, *map(to_json, span[2:])] for span in spans],
+    }
 
 
 def snapshot_fields(snapshot: Any) -> dict[str, Any]:

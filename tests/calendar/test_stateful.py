@@ -18,6 +18,7 @@ from dlopt.arithmetic import exact
 from dlopt.calendar import ResourceCalendar
 from dlopt.errors import NotApplicableError
 from tests.calendar.oracle import Allocation, BruteForceCalendar
+from tests.examples import share
 
 HORIZON = 60
 # Halves and quarters are exact in floats; the amounts stand for decimals and for fractions.
@@ -205,4 +206,4 @@ class CalendarMachine(RuleBasedStateMachine):
 
 
 TestCalendar = CalendarMachine.TestCase
-TestCalendar.settings = settings(stateful_step_count=40)
+TestCalendar.settings = settings(share(1 / 2), stateful_step_count=40)
