@@ -77,7 +77,7 @@ def nothing_fits_for_long(size: int, compiled: bool) -> Workload:
 
 
 def alternating(size: int, compiled: bool) -> Workload:
-    """Return a pool that is free and allocated in turns, and questions for more time than that."""
+    """Return a pool that is alternately free and allocated, and questions that need more time."""
     spans = [[k, 0, 2 * k + 1, 2 * k + 2, POOL] for k in range(size)]
     questions = [(1 + k % POOL, 2 + k % 50, 0) for k in range(EARLIER + QUESTIONS)]
     return Workload(loaded(POOL, spans, compiled), questions)
@@ -86,7 +86,7 @@ def alternating(size: int, compiled: bool) -> Workload:
 def between_two_levels(size: int, compiled: bool) -> Workload:
     """Return a pool for which the bounds do not help: the worst case, which is linear."""
     capacity = 1_000_000
-    # 0 and 1,000,000 are free in every node, and 499,999 and 500,000 in turns between them.
+    # 0 and 1,000,000 are free in every node, and alternately 499,999 and 500,000 between them.
     half = capacity // 2
     amounts = (capacity, 0, half + 1, half, half + 1, half, half + 1, capacity)
     spans = [[k, 0, k, k + 1, amounts[k % 8]] for k in range(size)]

@@ -1,20 +1,22 @@
-"""The first instant from which on so much is free for so long, in an availability profile.
+"""The earliest instant from which on an amount is free for a duration, in an availability profile.
 
-A run is a maximal window in which at least the amount asked for is free. The search goes through
-the tree from left to right, and skips what it need not enter: a node in which the least free amount
-suffices belongs to one run, a node in which the greatest does not has no part in any. A node in
-between is entered only if a run that is long enough can begin, end or lie in it. That is what
-`gap_bound` says, for one of `LEVELS` amounts between the least and the greatest in the node: the
-greatest one that is below the amount asked for. More than that is free for at least as long, so
-nothing is missed. Each node keeps what was computed of it until an amount in it changes.
+A run is a maximal window in which at least the requested amount is free. The search visits the tree
+from left to right and skips every node that it need not enter. If the least free amount in a node
+suffices, the node belongs to one run; if the greatest does not, no run reaches into it. Any other
+node is entered only if a run of sufficient length can begin, end or lie in it. This is decided by
+`run_bounds`, which are computed for `LEVELS` amounts between the least and the greatest in the
+node, and used for the greatest of these that is below the requested amount: since windows with more
+free than that are at least as long, no run is missed. Each node keeps its bounds until an amount in
+it changes.
 
-Complexity: O((1 + m) log n) for n steps, where m nodes are entered in vain, if the bounds of all
-nodes are known; each change lets O(log n) nodes compute theirs again, once per level. If the free
-amounts in each node differ by `LEVELS` units at the most, bounds are exact and m = 0: so it is for
-a node of a cluster, which is free or not, however many gaps are too short. In general m is small
-where a run is rarely just too short, and the worst case is linear: free amounts on both sides of
-the amount asked for that fall between the same two levels, in gaps all of which are too short. No
-structure that takes polylogarithmic time for all amounts, durations and changes is known to us.
+Complexity: O((1 + m) log n) for n steps if all bounds are known, where m is the number of nodes
+that are entered although no sufficient run is there. Each change invalidates the bounds of O(log n)
+nodes, which are computed again on demand, once per level. If the free amounts within each node
+differ by at most `LEVELS` units, the bounds are exact and m = 0. This is so for the node of a
+cluster, which is free or busy, however many gaps are too short. In general m is small unless many
+runs are only a little too short. The worst case is linear: free amounts on both sides of the
+requested amount that lie between the same two levels, in runs that are all too short. We know of no
+structure with polylogarithmic time for all amounts, durations and changes.
 """
 
 from __future__ import annotations
@@ -27,13 +29,13 @@ if TYPE_CHECKING:
     from dlopt.calendar.profile_nodes import Node
 
 LEVELS = 16
-"""Amounts per node for which the longest runs are bounded. Chosen by hand: twice as many tighten
-the bounds, and take twice the memory in `dlopt.calendar.profile_nodes_numba`."""
+"""Amounts per node for which bounds are computed. Chosen by hand: twice as many would tighten the
+bounds and take twice the memory in `dlopt.calendar.profile_nodes_numba`."""
 ROUNDING = 2.0**-50
 """Relative error of a difference of two instants that are floats, with a reserve of factor 4."""
 
 
-def gap_bound(node: Node, least: int, greatest: int, limit: int) -> tuple[Any, Any, Any]:
+def run_bounds(node: Node, least: int, greatest: int, limit: int) -> tuple[Any, Any, Any]:
     """Return bounds on the windows in a node in which more than a limit is free.
 
     Parameters
@@ -57,7 +59,7 @@ def gap_bound(node: Node, least: int, greatest: int, limit: int) -> tuple[Any, A
     >>> from dlopt.calendar.profile_nodes import Node
     >>> amounts = [5, 0, 5, 1, 5]
     >>> leaf = Node(None, [0, 2, 3, 7, 8], amounts, amounts)
-    >>> gap_bound(leaf, 0, 5, 0), gap_bound(leaf, 0, 5, 2)
+    >>> run_bounds(leaf, 0, 5, 0), run_bounds(leaf, 0, 5, 2)
     ((2, 0, 3), (2, 4, 8))
     """
     width = greatest - least
@@ -67,14 +69,14 @@ def gap_bound(node: Node, least: int, greatest: int, limit: int) -> tuple[Any, A
         if least + (level + 1) * width // LEVELS <= limit:
             level += 1
         limit = least + level * width // LEVELS
-    known = node.gaps.get(level)
+    known = node.bounds.get(level)
     if known is None:
-        known = node.gaps[level] = _computed(node, limit)
+        known = node.bounds[level] = _computed(node, limit)
     return known
 
 
 def _computed(node: Node, limit: int) -> tuple[Any, Any, Any]:
-    """Compute `gap_bound` for a limit from the entries of a node."""
+    """Compute `run_bounds` for a limit from the entries of a node."""
     first_below: Any = None
     longest: Any = 0
     begin: Any = math.inf  # of the window that is open; infinity if none is, or it is the first one
@@ -87,7 +89,7 @@ def _computed(node: Node, limit: int) -> tuple[Any, Any, Any]:
         if node.greatest[index] > limit:
             pending = node.pending[index]
             least, greatest = node.least[index] - pending, node.greatest[index] - pending
-            end, inside, following = gap_bound(
+            end, inside, following = run_bounds(
                 node.children[index], least, greatest, limit - pending
             )
         if first_below is None:
@@ -165,7 +167,7 @@ class EarliestFit:
                 continue
             pending = node.pending[index]
             if not is_cut:
-                first_below, longest, last_above = gap_bound(
+                first_below, longest, last_above = run_bounds(
                     node.children[index],
                     least[index] - pending,
                     greatest[index] - pending,

@@ -33,7 +33,7 @@ _BEGIN, _IS_CERTAIN, _DURATION, _AFTER, _LATEST_END, _SHORTEST = range(6)
 
 
 @compiled  # pragma: no cover
-def _gap_bound(nodes: Nodes, node: Any, least: Any, greatest: Any, limit: Any) -> Any:
+def _run_bounds(nodes: Nodes, node: Any, least: Any, greatest: Any, limit: Any) -> Any:
     """Return the level at which the bounds on windows with more than a limit stand in the node."""
     width = greatest - least
     level = limit - least
@@ -57,7 +57,7 @@ def _gap_bound(nodes: Nodes, node: Any, least: Any, greatest: Any, limit: Any) -
             child, pending = nodes.whole[node, CHILD + index], nodes.whole[node, PENDING + index]
             least = nodes.whole[node, LEAST + index] - pending
             greatest = nodes.whole[node, GREATEST + index] - pending
-            inner = _gap_bound(nodes, child, least, greatest, limit - pending)
+            inner = _run_bounds(nodes, child, least, greatest, limit - pending)
             end = nodes.times[child, FIRST_BELOW + inner]
             longest = max(longest, nodes.times[child, LONGEST + inner])
             following = nodes.times[child, LAST_ABOVE + inner]
@@ -128,7 +128,7 @@ def _visit(
         if not is_cut:
             least = nodes.whole[node, LEAST + index] - pending
             greatest = nodes.whole[node, GREATEST + index] - pending
-            level = _gap_bound(nodes, child, least, greatest, amount - pending - 1)
+            level = _run_bounds(nodes, child, least, greatest, amount - pending - 1)
             prefix_end = nodes.times[child, FIRST_BELOW + level]
             last_above = nodes.times[child, LAST_ABOVE + level]
             if (

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 FANOUT = 32
-"""Entries of a node, at the most. Chosen by hand: of 16, 32 and 64 the one with the fastest search
-for an earliest start in plain Python with 10,000 spans."""
+"""Entries of a node, at the most. Chosen by hand: with 10,000 spans in plain Python, 16, 32, 64 and
+128 differ by less than 15 %."""
 FEWEST = FANOUT // 4
 """Entries of a node below which it is merged with a neighbour; a quarter, so that a node that was
 just split is far from both limits."""
@@ -33,11 +33,11 @@ class Node:
 
     Attributes
     ----------
-    gaps : dict
-        What `dlopt.calendar.earliest_fit.gap_bound` has computed of the node.
+    bounds : dict
+        What `dlopt.calendar.earliest_fit.run_bounds` has computed for the node.
     """
 
-    __slots__ = ("children", "gaps", "greatest", "least", "owner", "pending", "starts")
+    __slots__ = ("bounds", "children", "greatest", "least", "owner", "pending", "starts")
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Node:
         self.greatest = greatest
         self.children: Any = children
         self.pending: Any = pending
-        self.gaps: dict[int, tuple[Any, Any, Any]] = {}
+        self.bounds: dict[int, tuple[Any, Any, Any]] = {}
 
     def lists(self) -> tuple[list[Any], ...]:
         """Return the lists of the entries, each once."""

@@ -1,7 +1,7 @@
 """Nodes of `dlopt.calendar.profile_nodes` in arrays, compiled (extra ``fast``).
 
 A node is a row of two arrays. A row of `whole` has its size, whether it is a leaf, its owner, which
-bounds on gaps are known, and of each entry the child, the least and the greatest free amount and
+bounds on runs are known, and of each entry the child, the least and the greatest free amount and
 what is pending for the child; a leaf has each amount twice. A row of `times` has the starts of the
 entries, and three bounds for each level. ``unused[0]`` says how many rows are unused; their numbers
 follow.

@@ -5,8 +5,8 @@ inner node has, for every child, the least and the greatest free amount below it
 is still to be added to all of it: adding to a window touches two paths of the tree only. Amounts
 are integers, see `dlopt.calendar.resource_calendar`; instants are any numbers that compare.
 
-The tree is persistent by copy on write: a node belongs to the profile that made it, and another
-profile that wants to change it copies it first.
+The tree is persistent by copy on write: a node belongs to the profile that created it, and any
+other profile copies it before a change.
 """
 
 from __future__ import annotations
@@ -182,12 +182,12 @@ class ProfileTree:
             return None
         right = node.part(self._owner, FANOUT // 2)
         node.delete(FANOUT // 2, len(node.starts))
-        node.gaps = {}
+        node.bounds = {}
         return right
 
     def _shift(self, node: Node, start: Any, end: Any, amount: int) -> None:
         """Add to all amounts in a window that begins and ends with entries of leaves."""
-        node.gaps = {}
+        node.bounds = {}
         first, last = entries_of_window(node.starts, start, end)
         if node.children is not None:
             for index in cut_entries(node.starts, first, last, start, end):
@@ -216,7 +216,7 @@ class ProfileTree:
     def _delete(self, node: Node, instant: Any) -> None:
         """Join the entry that begins at an instant with the one before it."""
         index = bisect_right(node.starts, instant) - 1
-        node.gaps = {}
+        node.bounds = {}
         if node.children is None:
             node.delete(index, index + 1)
             return
@@ -233,7 +233,7 @@ class ProfileTree:
         for values, more in zip(left.lists(), right.lists(), strict=True):
             values += more
         node.delete(index + 1, index + 2)
-        left.gaps = {}
+        left.bounds = {}
         if len(left.starts) > FANOUT:
             half = len(left.starts) // 2
             right = left.part(self._owner, half)
@@ -248,7 +248,7 @@ class ProfileTree:
     def _forget(self, node: Node, now: Any) -> None:
         node.delete(0, bisect_right(node.starts, now) - 1)
         node.starts[0] = now
-        node.gaps = {}
+        node.bounds = {}
         if node.children is not None:
             child = self._own_child(node, 0)
             self._forget(child, now)
@@ -259,5 +259,5 @@ class ProfileTree:
         while self._root.children is not None and len(self._root.starts) == 1:
             child, pending = self._own_child(self._root, 0), self._root.pending[0]
             child.shift(0, len(child.starts), pending)
-            child.gaps = {}
+            child.bounds = {}
             self._root = child

@@ -1,8 +1,8 @@
 """The availability profiles of the machines of a calendar, and the unit of their amounts.
 
-Amounts are kept as integers, in units of one over a common denominator: so every sum is exact, of
-floats too, which stand for the decimals that they print. An amount that needs a new denominator
-lets all profiles be scaled once.
+Amounts are stored as integers, in units of one over a common denominator. Every sum is therefore
+exact, also of floats, which stand for the decimals that they print. An amount that needs a larger
+denominator causes all profiles to be scaled once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LARGEST = 2**57
 """Amounts in units that compiled profiles may reach: 64 bits, less what the product with the number
-of levels in `dlopt.calendar.earliest_fit.gap_bound` needs."""
+of levels in `dlopt.calendar.earliest_fit.run_bounds` needs."""
 
 Steps = Sequence[tuple[Number, Number]]
 

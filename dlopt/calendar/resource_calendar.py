@@ -44,17 +44,17 @@ class ResourceCalendar(CalendarQuestions):
     All windows are half-open: what ends at an instant is free for what starts then.
 
     Guarantee: at every instant the amounts of all spans on a machine are at most its capacity,
-    except where `add_span` was told to overbook. A call that raises changes nothing. All sums of
-    amounts are exact, so a span that is removed leaves no trace, in whatever order. The instants
-    are compared as they are given; a duration fits if ``start + duration``, as their type rounds
-    it, is not after the end of the window.
+    except where `overbook` was set. A call that raises an error changes nothing. All sums of
+    amounts are exact, so the order in which spans are added and removed leaves no trace. Instants
+    are compared as they are given; a duration fits if ``start + duration``, rounded as their type
+    rounds it, is not after the end of the run.
 
     Complexity, for n spans on a machine: O(log n) for `add_span`, `remove_span`, `resize_span` and
     `smallest_free`; `advance` takes that for each machine besides what it forgets; `copy` is O(m)
-    for m machines, and what is changed after it copies the nodes on its way (and the list of spans
-    at times, see `dlopt.calendar.span_registry`). For `earliest_start` see
+    for m machines, and later changes copy the nodes on their path (and sometimes the list of spans,
+    see `dlopt.calendar.span_registry`). For `earliest_start` see
     `dlopt.calendar.earliest_fit`, for `earliest_common_start` `dlopt.calendar.common_start`.
-    Memory: O(n), whatever the length of the spans.
+    Memory: O(n), independent of the lengths of the spans.
 
     One thread at a time may use a calendar; with compiled profiles, a calendar and its copies.
 

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from dlopt.arithmetic import Number
 
 BUCKET = 64
-"""Spans with successive numbers that share a bucket. Chosen by hand: a list of buckets is copied in
-the time of its length, and a bucket, or one with a span that ended, in that of its spans."""
+"""Spans with successive numbers that share a bucket. Chosen by hand: with larger buckets there are
+fewer of them to copy, but more spans to copy or to examine in each that changes."""
 CHANGES = 256
-"""Changes that are kept apart. Chosen by hand: a copy takes 2 microseconds for so many, and to copy
-the list of buckets of 1,000,000 spans once for so many is less than 2 microseconds for each."""
+"""Changes that are collected before they are entered into buckets. Chosen by hand: copying so many
+takes 2 microseconds, and copying the list of buckets of 1,000,000 spans once for so many changes
+costs less than 2 microseconds per change."""
 
 
 class Span(NamedTuple):
@@ -52,9 +53,9 @@ class SpanRegistry:
 
     Notes
     -----
-    Changes are kept apart, up to `CHANGES` of them, before they are entered into buckets. So a copy
-    takes the time of the changes kept, and the first registry after it that enters its own copies
-    the list of buckets.
+    Up to `CHANGES` changes are collected before they are entered into buckets. A copy therefore
+    copies these changes only and shares all buckets; the list of buckets is copied when changes are
+    entered for the first time after that.
 
     Complexity, for n spans: O(1) for `get`, and for `copy`. `put` and `pop` take O(log n),
     amortised, and O(n / (BUCKET * CHANGES)) more if each change is followed by a copy;

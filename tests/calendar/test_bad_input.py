@@ -1,4 +1,4 @@
-"""Whatever is wrong with a call, it is told by one kind of error, and nothing has changed."""
+"""A bad call raises one kind of error that names every fault, and changes nothing."""
 
 from __future__ import annotations
 

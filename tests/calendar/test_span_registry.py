@@ -1,4 +1,4 @@
-"""Spans by number: memory is that of what is alive, and copies are apart."""
+"""Spans by number: spans that have ended are dropped, and copies are independent."""
 
 from __future__ import annotations
 
