@@ -84,7 +84,7 @@ def test_a_portfolio_leaves_out_what_is_too_large(
 
 def test_bags_and_graphs_are_bounded_without_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sizes, "MOST_TERMS", 100)
-    monkeypatch.setattr(search, "_LARGE", 10)
+    monkeypatch.setattr(search, "MAX_CONSTRAINTS", 10)
     graphs = generate("dag", "topcuoglu", tasks=20, machines=3, seed=1)
     for instance in (BAGS[1], graphs):
         found = solve(instance, "exact", limits=Limits(time_s=2))
