@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import Status, solve
-from dlopt.models.bag.methods import in_turn
+from dlopt.models.bag.methods import reason_against_milp
 from dlopt.problems.bag import OBJECTIVES
 from dlopt.registry import methods, problem
 from dlopt.result import Limits
@@ -25,7 +25,7 @@ def test_exact_is_not_behind_its_own_parts(instance, data, limited):
     limits = Limits(work=1) if limited else Limits()
     best, better = solve(instance, "exact", objective=name, limits=limits), OBJECTIVES[name].better
     parts = ["lns", "bound-lp", *problem("bag").hints]
-    if name == "makespan" or (name != "flowtime" and in_turn(instance) is None):
+    if name == "makespan" or (name != "flowtime" and reason_against_milp(instance) is None):
         parts.append("milp")
     small = 0 if instance.exact else 1e-7
     for method in parts:

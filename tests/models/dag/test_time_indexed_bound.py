@@ -1,4 +1,4 @@
-"""Time-indexed linear programs: never above an optimum, sharper than work, certified in integers."""
+"""Time-indexed linear programs: never above an optimum, sharper than work, certified."""
 
 import time
 from math import inf
