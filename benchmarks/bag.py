@@ -132,7 +132,7 @@ def mapping(report: Report) -> None:
 
 
 def against_textbook(report: Report) -> None:
-    """Table 2: the same steps by the loop of the textbook, on arrays, and by the reference implementation."""
+    """Table 2: the same steps by the textbook loop, on arrays, and by the reference code."""
     report.table(
         "2. Times faster than the loop of the textbook",
         *("matrix, rule", "seconds", "textbook", "ratio", "arrays", "ratio", "reference"),
