@@ -69,6 +69,15 @@ class CpSatModel:
     scaled : ScaledInstance
     break_symmetry : bool, default True
         Whether identical machines are used in the order of their first jobs.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Instance
+    >>> instance = Instance(etc=((3, 4), (2, 2), (2, 3)))
+    >>> program = CpSatModel(ScaledInstance.from_instance(instance, "makespan"))
+    >>> program.minimise_makespan(lower_bound=0)
+    >>> program.solve(Limits(), seed=0).value
+    4
     """
 
     def __init__(self, scaled: ScaledInstance, *, break_symmetry: bool = True) -> None:

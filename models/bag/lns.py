@@ -55,6 +55,15 @@ class NeighbourhoodSearch:
         The incumbent.
     exhausted : bool
         Whether a neighbourhood of all machines and jobs was solved to optimality.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Instance
+    >>> from dlopt.result import Limits
+    >>> scaled = ScaledInstance.from_instance(Instance(etc=((3, 4), (2, 2), (2, 3))), "makespan")
+    >>> search = NeighbourhoodSearch(scaled, ((0, 1, 2), ()), Budget(Limits()), 0, None)
+    >>> search.improve(), max(machine_ends(scaled, search.sequences))
+    (True, 4)
     """
 
     def __init__(

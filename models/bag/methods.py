@@ -92,8 +92,8 @@ def solve_exact(
     ('optimal', 4, 4)
     """
     scaled = ScaledInstance.from_instance(instance, objective or default_objective(instance))
-    found = ExactSearch(scaled, limits, seed).run(sequences_from_hint(scaled, hint))
-    return _to_result(scaled, found, "exact", seed, "CP-SAT+HiGHS")
+    search_result = ExactSearch(scaled, limits, seed).run(sequences_from_hint(scaled, hint))
+    return _to_result(scaled, search_result, "exact", seed, "CP-SAT+HiGHS")
 
 
 def solve_milp(
@@ -159,8 +159,8 @@ def solve_milp(
         use_relaxations=False,
         use_neighbourhoods=False,
     )
-    found = search.run(sequences_from_hint(scaled, hint))
-    return _to_result(scaled, found, "milp", seed, solver)
+    search_result = search.run(sequences_from_hint(scaled, hint))
+    return _to_result(scaled, search_result, "milp", seed, solver)
 
 
 def count_pairs(instance: Instance) -> int:
@@ -234,20 +234,20 @@ def solve_lns(
     """
     scaled = ScaledInstance.from_instance(instance, objective or default_objective(instance))
     search = ExactSearch(scaled, limits, seed, formulation="none")
-    found = search.run(sequences_from_hint(scaled, hint))
-    return _to_result(scaled, found, "lns", seed, "CP-SAT+HiGHS")
+    search_result = search.run(sequences_from_hint(scaled, hint))
+    return _to_result(scaled, search_result, "lns", seed, "CP-SAT+HiGHS")
 
 
 def _to_result(
-    scaled: ScaledInstance, found: SearchResult, method: str, seed: int, solver: str
+    scaled: ScaledInstance, search_result: SearchResult, method: str, seed: int, solver: str
 ) -> Answer:
     """Return the schedule and the bounds of a search as a result."""
     instance, goal, levels = scaled.instance, scaled.objective, scaled.levels
-    solution = to_solution(scaled, found.sequences)
-    is_closed = found.closed_levels == len(levels)
+    solution = to_solution(scaled, search_result.sequences)
+    is_closed = search_result.closed_levels == len(levels)
     level_bounds = [
-        *found.bounds,
-        *(trivial_bound(scaled, level)[0] for level in levels[len(found.bounds) :]),
+        *search_result.bounds,
+        *(trivial_bound(scaled, level)[0] for level in levels[len(search_result.bounds) :]),
     ]
     value = claimed_value(instance, solution, goal)
     bounds: tuple[Number, ...] = tuple(as_objective_value(scaled, bound) for bound in level_bounds)
@@ -255,12 +255,14 @@ def _to_result(
         assert not isinstance(value, tuple)  # there is one level
         dates = sum((exact(placement.end) for placement in solution.placements), Fraction(0))
         bounds = (reconciled(bounds[0], value, dates),)
-    reason = f"bound: {'; '.join(dict.fromkeys(found.proofs))}"
-    if found.skipped_reason is not None:
-        reason += f"; {found.skipped_reason}"
+    reason = f"bound: {'; '.join(dict.fromkeys(search_result.proofs))}"
+    if search_result.skipped_reason is not None:
+        reason += f"; {search_result.skipped_reason}"
     if not is_closed:
-        key = objective_key(scaled, found.sequences)
-        gap = float(found.bounds[found.closed_levels] - key[found.closed_levels])
+        key = objective_key(scaled, search_result.sequences)
+        gap = float(
+            search_result.bounds[search_result.closed_levels] - key[search_result.closed_levels]
+        )
         reason = f"gap not closed ({gap:.3g}); {reason}"
         if not scaled.exactly_scaled:
             reason += "; times have no common unit and are rounded down for the bound"
@@ -275,5 +277,5 @@ def _to_result(
         seed=seed,
         plan_class="any",
         solver=solver,
-        proof="exact" if CERTIFIED.issuperset(found.proofs) else "solver",
+        proof="exact" if CERTIFIED.issuperset(search_result.proofs) else "solver",
     )

@@ -37,11 +37,9 @@ absolute, about 1e-6."""
 SOLVER_TOLERANCE = Fraction(1, 10**6)
 """Error of a dual bound, relative to the horizon, or absolute for a number of jobs."""
 EQUAL_BOUND_TOLERANCE = Fraction(1, 10**7)
-"""Relative difference up to which a dual bound equals the makespan of a schedule. Chosen by
-hand."""
+"""Relative difference up to which a bound equals the makespan of a schedule. Chosen by hand."""
 MAX_HORIZON_RATIO = 10
-"""Horizon, as a multiple of the makespan, up to which dual bounds are so compared. Chosen by
-hand."""
+"""Horizon, as a multiple of the makespan, up to which bounds are so compared. Chosen by hand."""
 
 
 def estimate_terms(scaled: ScaledInstance) -> float:
@@ -76,6 +74,15 @@ class AssignmentMilp:
     ------
     NotApplicableError
         If the program would be too large.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Instance
+    >>> scaled = ScaledInstance.from_instance(Instance(etc=((3, 4), (2, 2), (2, 3))), "makespan")
+    >>> program = AssignmentMilp(scaled)
+    >>> outcome = program.optimise("makespan", Limits(), "HiGHS", seed=0)
+    >>> program.safe_bound(outcome.bound, makespan=Fraction(4))
+    Fraction(4, 1)
     """
 
     def __init__(self, scaled: ScaledInstance) -> None:

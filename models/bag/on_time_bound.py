@@ -69,9 +69,9 @@ def _linear_program(scaled: ScaledInstance, weights: list[int]) -> LinearProgram
     """Return the program of the module, negated; window constraints are divided by d - a."""
     columns = {pair: column for column, pair in enumerate(_eligible_pairs(scaled))}
     costs = [Fraction(-weights[job]) for job, _ in columns]
-    one = Fraction(1)
+    unit = Fraction(1)
     rows: list[Row] = [
-        (tuple((columns[job, k], one) for k in machines), None, one)
+        (tuple((columns[job, k], unit) for k in machines), None, unit)
         for job, machines in enumerate(scaled.eligible_machines)
     ]
     for k in scaled.machines:
@@ -80,13 +80,13 @@ def _linear_program(scaled: ScaledInstance, weights: list[int]) -> LinearProgram
                 (columns[job, k], Fraction(scaled.processing_time(job, k), end - start))
                 for job in jobs
             )
-            rows.append((load, None, one))
+            rows.append((load, None, unit))
     return LinearProgram(
         len(columns),
         tuple(costs),
         tuple(terms for terms, _, _ in rows),
         tuple((low, high) for _, low, high in rows),
-        ((Fraction(0), one),) * len(columns),
+        ((Fraction(0), unit),) * len(columns),
     )
 
 

@@ -105,6 +105,14 @@ class ExactSearch:
         Of the integer program: any that PuLP knows by name.
     use_relaxations, use_neighbourhoods : bool
         Whether to bound by relaxations, and to improve schedules in neighbourhoods.
+
+    Examples
+    --------
+    >>> from dlopt.problems.bag import Instance
+    >>> scaled = ScaledInstance.from_instance(Instance(etc=((3, 4), (2, 2), (2, 3))), "makespan")
+    >>> result = ExactSearch(scaled, Limits()).run(hint=None)
+    >>> result.closed_levels, result.bounds
+    (1, [Fraction(-4, 1)])
     """
 
     def __init__(

@@ -47,6 +47,21 @@ class AlternativesModel(CpSatModel):
     ----------
     scaled, heads_tails, latest_completions, max_late_graphs, fixed_machines
         See `CpSatModel`.
+
+    Examples
+    --------
+    >>> from dlopt.backends import cpsat
+    >>> from dlopt.models.dag.lower_bounds import compute_heads_tails
+    >>> from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
+    >>> from dlopt.result import Limits
+    >>> tasks = (Task("a", work=2), Task("b", work=3), Task("c", work=3))
+    >>> graph = Graph("g", tasks, (Edge(0, 1, data=1), Edge(0, 2, data=1)))
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
+    >>> program = AlternativesModel(scaled, compute_heads_tails(scaled), latest_completions=[9])
+    >>> program.minimise("makespan", lower_bound=0)
+    >>> outcome = cpsat.optimise(program.model, Limits())
+    >>> program.schedule(outcome.value_of).completions(scaled)
+    [6]
     """
 
     def __init__(

@@ -36,6 +36,20 @@ class CumulativeModel(CpSatModel):
         Without transfers that take time, and without graphs that stay in one LAN.
     heads_tails, latest_completions, max_late_graphs
         See `CpSatModel`.
+
+    Examples
+    --------
+    >>> from dlopt.backends import cpsat
+    >>> from dlopt.models.dag.lower_bounds import compute_heads_tails
+    >>> from dlopt.problems.dag import Graph, Instance, Machine, Task
+    >>> from dlopt.result import Limits
+    >>> graph = Graph("g", tuple(Task(f"t{k}", work=k + 1) for k in range(4)))
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
+    >>> program = CumulativeModel(scaled, compute_heads_tails(scaled), latest_completions=[9])
+    >>> program.minimise("makespan", lower_bound=0)
+    >>> outcome = cpsat.optimise(program.model, Limits())
+    >>> program.schedule(outcome.value_of).completions(scaled)
+    [5]
     """
 
     def __init__(

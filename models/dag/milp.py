@@ -92,6 +92,14 @@ def minimise_levels(
         If PuLP knows no solver of that name.
     SolverError
         If the solver is missing or fails with every horizon.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Instance, Machine, Task
+    >>> graph = Graph("g", tuple(Task(f"t{k}", work=k + 1) for k in range(4)))
+    >>> scaled = ScaledInstance.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
+    >>> minimise_levels(scaled, ("makespan",), Budget(Limits())).bounds
+    [5]
     """
     for factor in HORIZON_FACTORS[:-1]:
         try:

@@ -67,6 +67,16 @@ def critical_paths(
     mean_costs : MeanCosts
     upward : sequence, shape (tasks,)
         The b-levels (upward ranks).
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
+    >>> tasks = (Task("a", work=1), Task("b", work=2), Task("c", work=3))
+    >>> graph = Graph("g", tasks, (Edge(0, 1), Edge(0, 2)))
+    >>> arrays = InstanceArrays.from_instance(Instance((Machine("m"),), (graph,)))
+    >>> mean_costs = MeanCosts.from_arrays(arrays)
+    >>> critical_paths(arrays, mean_costs, b_levels(arrays, mean_costs))
+    [[0, 2]]
     """
     entry: dict[int, int] = {}
     for task, graph in enumerate(arrays.graph_of):
@@ -121,6 +131,15 @@ def optimistic_cost_table(arrays: InstanceArrays, mean_costs: MeanCosts) -> list
 
     Of the next task, the best machine counts, with the mean transfer to any but the same; the
     output of the graph, if it is sent, comes last. Complexity: O(edges x machines).
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Edge, Graph, Instance, Machine, Task
+    >>> graph = Graph("g", (Task("a", costs=(1, 1)), Task("b", costs=(2, 4))), (Edge(0, 1, 1),))
+    >>> arrays = InstanceArrays.from_instance(Instance((Machine("m"), Machine("n")), (graph,)))
+    >>> table = optimistic_cost_table(arrays, MeanCosts.from_arrays(arrays))
+    >>> [arrays.in_instance_units(row) for row in table]  # from n: 4 there, or 1 + 2 on m
+    [[2, 3], [0, 0]]
     """
     table: list[list[Any]] = [[] for _ in range(arrays.task_count)]
     with_cost: list[list[Any]] = [[] for _ in range(arrays.task_count)]

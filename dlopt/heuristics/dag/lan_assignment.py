@@ -18,6 +18,17 @@ def assign_lans(arrays: InstanceArrays) -> None:
     path at the least costs, or an even share of its mean work, whichever is more.
 
     Complexity: O(LANs x (machines + tasks + edges)) for a graph.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Graph, Instance, Lan, Machine, Network, Task
+    >>> machines = (Machine("slow", lan=0), Machine("fast", power=2, lan=1))
+    >>> graph = Graph("g", (Task("a", work=2),), one_lan=True)
+    >>> instance = Instance(machines, (graph,), Network(lans=(Lan("a"), Lan("b"))))
+    >>> arrays = InstanceArrays.from_instance(instance)
+    >>> assign_lans(arrays)
+    >>> [cost is not None for cost in arrays.costs[0]]
+    [False, True]
     """
     graphs = arrays.instance.graphs
     if not any(graph.one_lan for graph in graphs):
