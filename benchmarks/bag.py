@@ -149,9 +149,9 @@ def against_textbook(report: Report) -> None:
                 )
                 slow, first = timed(lambda r=rule, i=instance: textbook(InstanceArrays(i), r))
                 arrays, second = timed(lambda r=rule, i=instance: recomputed(InstanceArrays(i), r))
-                twin, third = None, steps
+                reference, third = None, steps
                 if tasks < 1000:
-                    twin, third = timed(
+                    reference, third = timed(
                         lambda r=rule, i=instance: list(
                             batch_mode.map_by_steps(InstanceArrays(i), r, run_late=False)
                         )
@@ -161,7 +161,7 @@ def against_textbook(report: Report) -> None:
                 least = min(least, slow / fast) if tasks > 1000 else least
                 report.row(
                     *(f"{tasks} x {machines}, {kind}, {rule}", fast, slow, slow / fast),
-                    *(arrays, arrays / fast, twin),
+                    *(arrays, arrays / fast, reference),
                 )
     if not report.quick:
         text = f"2048 x 64: at least {MIN_SPEEDUP} x the textbook, whatever the matrix and the rule"

@@ -1,4 +1,4 @@
-"""The batch rules: the fast way, its plain twin and the textbook, on instances that are drawn once.
+"""Batch rules: array and reference implementation, and the textbook, on random instances.
 
 What hypothesis draws at random stands in `test_mappings`.
 """

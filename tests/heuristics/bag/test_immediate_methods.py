@@ -98,7 +98,7 @@ def test_the_switching_algorithm_switches_at_its_very_thresholds(free, machine):
 
 
 def test_the_switching_algorithm_switches_to_and_fro():
-    """MCT until both are busy alike, MET until one is free at 60 % of the other's time."""
+    """MCT until both are equally busy, MET until one is free at 60 % of the other's time."""
     instance = Instance(etc=((10, 20), (30, 10), (4, 9), (4, 8), (3, 9), (5, 6)))
     # ends: m0 10; m1 10 (even: MET); m0 14 (71 %), m0 18 (56 %: MCT): 21 or 19; 23 or 25
     assert machines_of(instance, "sa") == [0, 1, 0, 0, 1, 0]
@@ -148,7 +148,7 @@ def test_a_task_that_must_be_run_may_have_to_leave():
 
 
 def test_late_tasks_are_dropped_or_run():
-    """Run late, the long task makes the one behind it late, too."""
+    """Run late, the long task makes the next one late, too."""
     tasks = (
         Task("a", 5, absolute_deadline=4),
         Task("b", 2, absolute_deadline=6),

@@ -1,4 +1,4 @@
-"""The parts of list scheduling, each against a plain twin."""
+"""The parts of list scheduling, each against a reference implementation."""
 
 import dataclasses
 from fractions import Fraction
@@ -57,9 +57,11 @@ def test_gaps_are_used_as_soon_as_they_are_long_enough(most, wanted):
             assert line.insertion_start(ready, length) == start
             assert line.insertion_start(ready, length, until) == (start if start <= until else None)
             last = max((end for _, end in busy), default=0)
-            behind = max(ready, last) if length else ready
-            assert line.append_start(ready, length) == behind
-            assert line.append_start(ready, length, until) == (behind if behind <= until else None)
+            appended = max(ready, last) if length else ready
+            assert line.append_start(ready, length) == appended
+            assert line.append_start(ready, length, until) == (
+                appended if appended <= until else None
+            )
             line.occupy(start, length)
             if length:
                 busy.append((start, start + length))
@@ -114,8 +116,8 @@ def test_ready_times_with_predecessors_here_and_there(network, same):
             partial.place(task, place, start)
             begin = Fraction(start, arrays.scale)
             placed[0, task] = (place, begin, begin + 3)
-            told = [Fraction(found, arrays.scale) for found in partial.ready_times(6)]
-            assert told == [oracles_dag.earliest(instance, 0, 6, m, placed) for m in range(4)]
+            computed = [Fraction(found, arrays.scale) for found in partial.ready_times(6)]
+            assert computed == [oracles_dag.earliest(instance, 0, 6, m, placed) for m in range(4)]
 
 
 def test_the_first_start_among_machines_of_which_some_cannot_or_come_too_late():
@@ -375,5 +377,5 @@ def test_heft_breaks_ties_for_the_shorter_task_and_then_for_the_first_machine():
     graph = Graph("g", tasks, (Edge(0, 2),))
     plan = solve(Instance((Machine("m"), Machine("n")), (graph,)), "heft").solution
     assert {p.task: (p.machine, p.start) for p in plan.placements}[1] == (1, 2)
-    alike = Instance((Machine("m"), Machine("n")), (Graph("g", (Task("t", work=1),)),))
-    assert solve(alike, "heft").solution.placements[0].machine == 0
+    identical = Instance((Machine("m"), Machine("n")), (Graph("g", (Task("t", work=1),)),))
+    assert solve(identical, "heft").solution.placements[0].machine == 0

@@ -62,15 +62,15 @@ def test_small_graphs_of_the_literature():
     """HEFT and CPOP as others computed them, and no scheduler better than the optimum."""
     folder = data_folder("heft") / "santiago_synthetic"
     lines = (folder / "optima_computed.csv").read_text().split()
-    told = {}
+    expected = {}
     for line in lines[1:]:
         name, *_, by_heft, by_cpop, optimum = line.split(",")
         if (folder / name).exists():
             found = makespans(santiago((folder / name).read_text()))
             assert min(found.values()) >= float(optimum)
-            told[name] = (float(by_heft), float(by_cpop)), (found["heft"], found["cpop"])
-    assert len(told) >= 8
-    assert {name: both for name, both in told.items() if both[0] != both[1]} == {}
+            expected[name] = (float(by_heft), float(by_cpop)), (found["heft"], found["cpop"])
+    assert len(expected) >= 8
+    assert {name: both for name, both in expected.items() if both[0] != both[1]} == {}
 
 
 def santiago(text):

@@ -1,4 +1,4 @@
-"""Statuses, limits, refusals; machines that are alike; matrices beyond proof."""
+"""Statuses, limits, refusals; identical machines; matrices too large to solve to optimality."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -136,7 +136,7 @@ def test_the_bound_of_brauns_matrices_is_the_linear_program(name) -> None:
     known = {line.split(",")[0]: float(line.split(",")[3]) for line in lines}
     times = parse_etc((folder / name).read_text().splitlines()).times
     bound = solve(Instance(etc=times), "bound-lp").bound
-    assert abs(bound - known[name]) <= 0.05 + 1e-6 * known[name]  # it is told to one digit
+    assert abs(bound - known[name]) <= 0.05 + 1e-6 * known[name]  # the file has one digit
 
 
 def test_neighbourhoods_of_numbers_of_tasks_and_of_flowtimes() -> None:

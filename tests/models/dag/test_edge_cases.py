@@ -109,8 +109,12 @@ def solved(kind, instance):
 def test_programs_without_a_bound_or_a_plan_are_brute_force():
     tasks = tuple(Task(f"t{k}", work=work) for k, work in enumerate((3, 0, 2, 4)))
     silent = Graph("g", tasks, (Edge(0, 1), Edge(1, 3)))
-    alike = Instance((Machine("m"), Machine("n")), (silent,))
-    assert solved(CumulativeModel, alike) == solved(AlternativesModel, alike) == oracle.best(alike)
+    identical = Instance((Machine("m"), Machine("n")), (silent,))
+    assert (
+        solved(CumulativeModel, identical)
+        == solved(AlternativesModel, identical)
+        == oracle.best(identical)
+    )
     single = Graph("g", tasks[1:3])
     few = Instance(tuple(Machine(f"m{k}") for k in range(3)), (single,))
     assert solved(CumulativeModel, few) == solved(AlternativesModel, few) == 2

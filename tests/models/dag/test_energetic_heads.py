@@ -85,8 +85,8 @@ def test_tails_are_heads_of_the_graph_turned_round():
 def join(width, machines, **network):
     tasks = tuple(Task(f"t{k}", work=2) for k in range(width + 1))
     edges = tuple(Edge(k, width, data=4) for k in range(width))
-    alike = tuple(Machine(f"m{k}") for k in range(machines))
-    return Instance(alike, (Graph("g", tasks, edges),), Network(**network))
+    identical = tuple(Machine(f"m{k}") for k in range(machines))
+    return Instance(identical, (Graph("g", tasks, edges),), Network(**network))
 
 
 def test_data_that_comes_late_leaves_less_time_elsewhere():

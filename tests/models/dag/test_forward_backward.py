@@ -34,8 +34,8 @@ def without_idle_time(machines, each, *, length=600, seed=0):
         for b, (start, _) in enumerate(spans)
         if end <= start and draw.random() < 0.05
     ]
-    alike = tuple(Machine(f"m{k}") for k in range(machines))
-    return Instance(alike, (Graph("g", tasks, tuple(Edge(a, b) for a, b in pairs)),))
+    identical = tuple(Machine(f"m{k}") for k in range(machines))
+    return Instance(identical, (Graph("g", tasks, tuple(Edge(a, b) for a, b in pairs)),))
 
 
 @pytest.mark.parametrize("machines", [2, 4, 6])

@@ -1,4 +1,4 @@
-"""Machines that may be exchanged: alike in what they cost, get and send, and in the network."""
+"""Identical machines: of equal costs, input and output times, and links."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The exact method is never behind what it is made of, or starts from."""
+"""The exact method is never worse than its own bounds and heuristics."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ def goals(instance):
 
 @pytest.mark.property
 @given(bags() | bags_in_floats(), st.data(), st.booleans())
-def test_exact_is_not_behind_its_own_parts(instance, data, limited):
+def test_exact_is_no_worse_than_its_own_parts(instance, data, limited):
     """Neither in value nor in its first bound; where a part proves an optimum, it does, too."""
     name = data.draw(st.sampled_from(goals(instance)))
     limits = Limits(work=1) if limited else Limits()
