@@ -101,12 +101,11 @@ def greedy(
     late: str = "drop",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Return the better schedule of :func:`min_min` and :func:`max_min` (duplex); of equals the
-    former.
+    """Duplex: the better schedule of :func:`min_min` and :func:`max_min`; of equals the former.
 
     Notes
     -----
-    Source: Chen 2001, section 2.3.1; Braun et al. 2001 call it Duplex.
+    Source: Chen 2001, section 2.3.1, which calls it "greedy"; Braun et al. 2001, "Duplex".
 
     Examples
     --------
