@@ -48,7 +48,7 @@ class ListMethod(Protocol):
         """Return a schedule; of equal priorities the first task is taken."""
 
 
-def _method(scheduler: Scheduler) -> ListMethod:
+def _make_method(scheduler: Scheduler) -> ListMethod:
     def method(
         instance: Instance,
         *,
@@ -64,14 +64,14 @@ def _method(scheduler: Scheduler) -> ListMethod:
     return method
 
 
-def _static(keys: Callable[[InstanceArrays], Sequence[Any]]) -> ListMethod:
+def _make_static_method(keys: Callable[[InstanceArrays], Sequence[Any]]) -> ListMethod:
     """Return the method that always places the ready task of the least key."""
 
     def scheduler(partial: PartialSchedule, choice: MachineRule) -> None:
         place = place_at_earliest_finish if choice == "finish" else place_at_earliest_start
         schedule_by_priority(partial, keys(partial.arrays), lambda task: place(partial, task))
 
-    return _method(scheduler)
+    return _make_method(scheduler)
 
 
 def _t_level_keys(arrays: InstanceArrays) -> list[Any]:
@@ -142,34 +142,34 @@ def _schedule_highest_dynamic_level(partial: PartialSchedule, choice: MachineRul
     schedule_best_pair_first(partial, score)
 
 
-t_level = _static(_t_level_keys)
+t_level = _make_static_method(_t_level_keys)
 """The least t-level first: tasks that can start early. Source: Chen 2001, section 2.3.2."""
 
-b_level = _static(_b_level_keys)
+b_level = _make_static_method(_b_level_keys)
 """The largest b-level first: the longest path to the end. Source: Chen 2001, section 2.3.2."""
 
-static_b_level = _static(_static_b_level_keys)
+static_b_level = _make_static_method(_static_b_level_keys)
 """The largest b-level without transfers first. Source: Chen 2001, section 2.3.2."""
 
-p_level = _static(_p_level_keys)
+p_level = _make_static_method(_p_level_keys)
 """The ready task of the largest mean cost first. Source: Chen 2001, section 2.3.2."""
 
-b_minus_t = _static(_b_minus_t_keys)
+b_minus_t = _make_static_method(_b_minus_t_keys)
 """The largest difference of b-level and t-level first. Source: Chen 2001, section 2.3.2."""
 
-deadline_list = _static(_slack_keys)
+deadline_list = _make_static_method(_slack_keys)
 """The least deadline less static b-level first, over all graphs; tasks without a deadline last.
 
 Source: Chen 2001, section 3.3.
 """
 
-dynamic_t_level = _method(_schedule_earliest_pair)
+dynamic_t_level = _make_method(_schedule_earliest_pair)
 """In each step the pair of ready task and machine that ends (or starts) first.
 
 Source: Chen 2001, section 2.3.2; by starts it is ETF of Hwang, Chow, Anger and Lee 1989.
 """
 
-dynamic_b_minus_t = _method(_schedule_highest_dynamic_level)
+dynamic_b_minus_t = _make_method(_schedule_highest_dynamic_level)
 """In each step the pair of the largest b-level less start.
 
 The t-level of a ready task is its earliest start in the partial schedule; b-levels of tasks that
