@@ -12,7 +12,7 @@ from statistics import mean
 import pytest
 
 from benchmarks.papers.grid_claims import LOAD, RATES, SETTINGS
-from dlopt.heuristics.dag.levels import levels
+from dlopt.heuristics.dag.levels import compute_levels
 from dlopt.problems.dag import (
     Edge,
     Graph,
@@ -101,7 +101,7 @@ def test_chen_1_a_graph_has_the_levels_of_a_repaired_table(name: str) -> None:
         tuple(Task(one, table[one][2]) for one in names),
         tuple(Edge(names.index(a), names.index(b), data) for (a, b), data in edges.items()),
     )
-    found = levels(Instance((Machine("m"), Machine("n")), (graph,), Network(bandwidth=1)))
+    found = compute_levels(Instance((Machine("m"), Machine("n")), (graph,), Network(bandwidth=1)))
     for level, place in (("t-level", 0), ("b-level", 1)):
         assert list(found[level]) == [table[one][place] for one in names]
 

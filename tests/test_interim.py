@@ -12,7 +12,7 @@ from dlopt import Limits, check, generate, io, registry, solve
 from dlopt.attempts import Attempt
 from dlopt.interim import Offer, offer, wanted
 from dlopt.models.admission.search import Search as Stream
-from dlopt.models.dag.search import Search as Graphs
+from dlopt.models.dag.search import ExactSearch as Graphs
 from dlopt.models.multistage.search import Search as Around
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
@@ -49,7 +49,7 @@ CASES = (
     ("admission", generate("admission", "small", tasks=5, seed=4), Stream, "order_chunks"),
     ("admission", generate("admission", "small", tasks=8), Stream, "bound_from_above"),
     ("multistage", generate("multistage", "small", tasks=8), Around, "bound_from_above"),
-    ("dag", io.read(INSTANCES / "dag" / "random-16.json"), Graphs, "_solve"),
+    ("dag", io.read(INSTANCES / "dag" / "random-16.json"), Graphs, "_solve_level"),
 )
 
 

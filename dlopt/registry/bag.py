@@ -125,7 +125,7 @@ _PROOFS: tuple[Method, ...] = (
         claim="optimal",
         plan_class="any",
         objectives=_ALL,
-        target=f"{_MODELS}:exact_plan",
+        target=f"{_MODELS}:solve_exact",
         summary="the best plan, proven level by level",
     ),
     Method(
@@ -136,8 +136,8 @@ _PROOFS: tuple[Method, ...] = (
         claim="optimal",
         plan_class="any",
         objectives=_COMPACT,
-        target=f"{_MODELS}:milp",
-        applies=f"{_MODELS}:in_turn",
+        target=f"{_MODELS}:solve_milp",
+        applies=f"{_MODELS}:reason_against_milp",
         options=(_SOLVER,),
         summary="one compact integer program in floats: machines of tasks, no starts",
     ),
@@ -149,7 +149,7 @@ _PROOFS: tuple[Method, ...] = (
         claim="optimal",
         plan_class="any",
         objectives=_ALL,
-        target=f"{_MODELS}:lns",
+        target=f"{_MODELS}:solve_lns",
         summary="beyond proof: machines decided again, and how much better it could be",
     ),
     Method(
@@ -161,7 +161,7 @@ _PROOFS: tuple[Method, ...] = (
         plan_class="any",
         objectives=_ALL,
         target="dlopt.models.bag.bound_methods:bound_lp",
-        applies=f"{_MODELS}:not_too_many_pairs",
+        applies=f"{_MODELS}:reason_against_bound_lp",
         summary="plans that may split tasks, proven in whole numbers",
     ),
 )

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt import check, solve
-from dlopt.models.bag.methods import in_turn
+from dlopt.models.bag.methods import reason_against_milp
 from dlopt.problems.bag import OBJECTIVES, objective
 from dlopt.registry import methods
 from tests.strategies_bag import bags, plans
@@ -64,7 +64,7 @@ def test_every_set_of_tasks_that_a_heuristic_admits_is_possible(instance):
                 etc=None if instance.etc is None else tuple(instance.etc[at] for at in rows),
             )
             assert proven(only, "accepted") == len(admitted)
-            if in_turn(only) is None:
+            if reason_against_milp(only) is None:
                 assert solve(only, "milp", objective="accepted").value == len(admitted)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dlopt import Status, check
 from dlopt.arithmetic import exact
-from dlopt.models.bag.methods import in_turn
+from dlopt.models.bag.methods import reason_against_milp
 from dlopt.problems.bag import (
     OBJECTIVES,
     Instance,
@@ -55,7 +55,7 @@ def goals(instance):
 def bounds(instance, name):
     """Return what the methods prove that apply."""
     methods = ["exact", "lns", "bound-lp"]
-    if name != "flowtime" and (name == "makespan" or in_turn(instance) is None):
+    if name != "flowtime" and (name == "makespan" or reason_against_milp(instance) is None):
         methods.append("milp")
     return [solve(instance, method, objective=name) for method in methods]
 

@@ -13,8 +13,8 @@ from dlopt.errors import NotApplicableError
 from dlopt.formats import etc
 from dlopt.generation.bag import braun, of_matrix
 from dlopt.heuristics.bag import batch_mode, batch_mode_numpy
-from dlopt.heuristics.bag.immediate_mode import switching
-from dlopt.heuristics.bag.instance_arrays import Board, Case
+from dlopt.heuristics.bag.immediate_mode import switching_algorithm
+from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
 from dlopt.problems.bag import Instance, Link, Machine, Site, Task
 from dlopt.problems.validated_record import floating
 from tests.data import data_folder
@@ -87,16 +87,18 @@ def test_k_percent_best_lies_between_met_and_mct():
     ],
 )
 def test_the_switching_algorithm_switches_at_its_very_thresholds(free, machine):
-    board = Board(Case(Instance(etc=((9, 9), (8, 7), (8, 7), (8, 7)))), late=False)
-    rule = switching(50, 80)
+    partial = PartialSchedule(
+        InstanceArrays(Instance(etc=((9, 9), (8, 7), (8, 7), (8, 7)))), run_late=False
+    )
+    rule = switching_algorithm(50, 80)
     for loads in free:
-        board.free = list(loads)
-        chosen = rule(board, 1, (0, 1))
+        partial.free = list(loads)
+        chosen = rule(partial, 1, (0, 1))
     assert chosen == machine
 
 
 def test_the_switching_algorithm_switches_to_and_fro():
-    """MCT until both are busy alike, MET until one is free at 60 % of the other's time."""
+    """MCT until both are equally busy, MET until one is free at 60 % of the other's time."""
     instance = Instance(etc=((10, 20), (30, 10), (4, 9), (4, 8), (3, 9), (5, 6)))
     # ends: m0 10; m1 10 (even: MET); m0 14 (71 %), m0 18 (56 %: MCT): 21 or 19; 23 or 25
     assert machines_of(instance, "sa") == [0, 1, 0, 0, 1, 0]
@@ -146,7 +148,7 @@ def test_a_task_that_must_be_run_may_have_to_leave():
 
 
 def test_late_tasks_are_dropped_or_run():
-    """Run late, the long task makes the one behind it late, too."""
+    """Run late, the long task makes the next one late, too."""
     tasks = (
         Task("a", 5, absolute_deadline=4),
         Task("b", 2, absolute_deadline=6),
@@ -190,20 +192,20 @@ def test_greedy_is_the_better_of_two():
 @pytest.mark.property
 @given(bags(tasks=7, machines=4, sites=2), choices, st.booleans(), st.booleans())
 def test_three_ways_one_order(instance, choice, late, home):
-    case = Case(instance, home=home)
-    expected = list(textbook(case, choice, late=late))
-    assert list(batch_mode.stepwise(case, choice, late=late)) == expected
-    assert batch_mode_numpy.Program.of(case) is not None
-    assert batch_mode.ordered(case, choice, late=late) == expected
+    arrays = InstanceArrays(instance, home_only=home)
+    expected = list(textbook(arrays, choice, run_late=late))
+    assert list(batch_mode.map_by_steps(arrays, choice, run_late=late)) == expected
+    assert batch_mode_numpy.FloatArrays.from_arrays(arrays) is not None
+    assert batch_mode.map_batch(arrays, choice, run_late=late) == expected
 
 
 @pytest.mark.property
 @given(bags_in_floats(tasks=8, machines=5), choices, st.booleans())
 def test_three_ways_one_order_in_floats(instance, choice, late):
-    case = Case(instance)
-    expected = list(textbook(case, choice, late=late))
-    assert list(batch_mode.stepwise(case, choice, late=late)) == expected
-    assert batch_mode.ordered(case, choice, late=late) == expected
+    arrays = InstanceArrays(instance)
+    expected = list(textbook(arrays, choice, run_late=late))
+    assert list(batch_mode.map_by_steps(arrays, choice, run_late=late)) == expected
+    assert batch_mode.map_batch(arrays, choice, run_late=late) == expected
 
 
 @pytest.mark.property
@@ -226,9 +228,9 @@ def test_the_fast_way_on_larger_matrices(size, consistency, choice, seed, number
         numbers=numbers,
         seed=seed,
     )
-    case = Case(instance)
-    assert batch_mode.ordered(case, choice, late=False) == list(
-        batch_mode.stepwise(case, choice, late=False)
+    arrays = InstanceArrays(instance)
+    assert batch_mode.map_batch(arrays, choice, run_late=False) == list(
+        batch_mode.map_by_steps(arrays, choice, run_late=False)
     )
 
 
@@ -241,11 +243,11 @@ def test_the_fast_way_on_larger_matrices(size, consistency, choice, seed, number
     ],
 )
 def test_numbers_that_floats_do_not_hold_go_the_plain_way(etc):
-    case = Case(Instance(etc=etc))
-    assert batch_mode_numpy.Program.of(case) is None
+    arrays = InstanceArrays(Instance(etc=etc))
+    assert batch_mode_numpy.FloatArrays.from_arrays(arrays) is None
     for choice in CHOICES:
-        expected = list(textbook(case, choice))
-        assert batch_mode.ordered(case, choice, late=False) == expected
+        expected = list(textbook(arrays, choice))
+        assert batch_mode.map_batch(arrays, choice, run_late=False) == expected
 
 
 def test_one_tick_decides_however_large_the_numbers_are():
@@ -256,10 +258,10 @@ def test_one_tick_decides_however_large_the_numbers_are():
 
 
 def test_fractions_are_scaled():
-    case = Case(Instance(etc=((F(1, 3), F(1, 2)), (F(1, 4), None))))
-    program = batch_mode_numpy.Program.of(case)
+    arrays = InstanceArrays(Instance(etc=((F(1, 3), F(1, 2)), (F(1, 4), None))))
+    program = batch_mode_numpy.FloatArrays.from_arrays(arrays)
     assert program.durations.tolist() == [[4, 6], [3, float("inf")]]
-    assert solve(case.instance, "sufferage").value == F(1, 2)
+    assert solve(arrays.instance, "sufferage").value == F(1, 2)
 
 
 def test_one_float_makes_the_answer_one_of_floats():

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dlopt import io, registry, solve
-from dlopt.heuristics.dag.levels import levels
+from dlopt.heuristics.dag.levels import compute_levels
 from dlopt.problems.dag import Edge, Graph, Instance, Machine, Network, Task, objective, violations
 from dlopt.problems.validated_record import floating
 from tests import oracles_dag, strategies_dag
@@ -44,8 +44,8 @@ def test_the_ten_tasks_of_topcuoglu():
 def test_the_schedules_of_topcuoglu_are_met_task_by_task():
     lines = (data_folder("heft") / "topcuoglu2002_expected.csv").read_text().split()
     rows = [line.split(",") for line in lines[1:]]
-    up = levels(TOPCUOGLU)["b-level"]
-    down = levels(TOPCUOGLU)["t-level"]
+    up = compute_levels(TOPCUOGLU)["b-level"]
+    down = compute_levels(TOPCUOGLU)["t-level"]
     assert [float(level) for level in up] == pytest.approx(
         [float(row[4]) for row in rows], abs=1e-3
     )
@@ -62,15 +62,15 @@ def test_small_graphs_of_the_literature():
     """HEFT and CPOP as others computed them, and no scheduler better than the optimum."""
     folder = data_folder("heft") / "santiago_synthetic"
     lines = (folder / "optima_computed.csv").read_text().split()
-    told = {}
+    expected = {}
     for line in lines[1:]:
         name, *_, by_heft, by_cpop, optimum = line.split(",")
         if (folder / name).exists():
             found = makespans(santiago((folder / name).read_text()))
             assert min(found.values()) >= float(optimum)
-            told[name] = (float(by_heft), float(by_cpop)), (found["heft"], found["cpop"])
-    assert len(told) >= 8
-    assert {name: both for name, both in told.items() if both[0] != both[1]} == {}
+            expected[name] = (float(by_heft), float(by_cpop)), (found["heft"], found["cpop"])
+    assert len(expected) >= 8
+    assert {name: both for name, both in expected.items() if both[0] != both[1]} == {}
 
 
 def santiago(text):
@@ -182,7 +182,7 @@ def slower(instance, factor):
 @given(strategies_dag.dag(tasks=6, several=1, plain=True), st.randoms(use_true_random=False))
 def test_names_do_not_matter_where_ranks_differ(instance, chance):
     graph = instance.graphs[0]
-    ranks = levels(instance)["b-level"]
+    ranks = compute_levels(instance)["b-level"]
     assume(len(set(ranks)) == len(ranks))
     order = list(range(len(graph.tasks)))
     chance.shuffle(order)  # order[new] = old
