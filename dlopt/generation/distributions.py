@@ -9,7 +9,7 @@ from typing import Any
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import costs_of
-from dlopt.heuristics.admission.beta_powers import Durations
+from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
 from dlopt.problems.cluster import MOST_NODES, Cluster
 
@@ -37,7 +37,7 @@ def execution_time(cluster: Cluster, reference: str) -> Callable[[float], float]
         setup = rule.execution_time(0.0, nodes)  # linear in the load
         slope = rule.execution_time(1.0, nodes) - setup
         return lambda load: setup + slope * load
-    durations = Durations(rule, nodes)
+    durations = ExecutionTimes(rule, nodes)
 
     def best(load: float) -> Any:
         return durations.of(load)(durations.n_star(load))

@@ -17,7 +17,7 @@ Order: TypeAlias = Literal["fifo", "edf", "mwf", "mcdf"]
 Partition: TypeAlias = Literal["opr", "epr", "iit", "iit-1"]
 Assignment: TypeAlias = Literal["mn", "an"]
 
-_WORDS = {
+_CHOICES = {
     "order": get_args(Order),
     "partition": get_args(Partition),
     "assignment": get_args(Assignment),
@@ -63,7 +63,7 @@ class Algorithm:
     channel: bool = True
 
     def __post_init__(self) -> None:
-        for choice, words in _WORDS.items():
+        for choice, words in _CHOICES.items():
             word = getattr(self, choice)
             if word not in words:
                 raise NotApplicableError(f"unknown {choice} {word!r} (known: {', '.join(words)})")

@@ -2,7 +2,7 @@
 
 Without set-up time of transmissions every task gets all nodes under OPR and EPR alike, all of them
 end at one instant, and no transmission spans longer than its task. So the queue that
-`dlopt.heuristics.admission.queue.Queue` plans on nodes can be planned on a number.
+`dlopt.heuristics.admission.queue.PlannedQueue` plans on nodes can be planned on a number.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from operator import gt
 from typing import Any, NamedTuple
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.beta_powers import Durations
+from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 
-_TRIM = 512
+_COMPACT_AFTER = 512
 """Tasks that have left are dropped from the lists when there are so many of them."""
 
 
-class Served(NamedTuple):
+class ServiceInterval(NamedTuple):
     """An accepted task, by its number in the stream, and when it is served."""
 
     number: int
@@ -30,7 +30,7 @@ class Served(NamedTuple):
 
 
 @dataclass(slots=True)
-class Log:
+class StreamLog:
     """What became of a stream of tasks.
 
     Parameters
@@ -41,15 +41,15 @@ class Log:
         In the order of service.
     queued, longest : int
         Sum and maximum of how many tasks were waiting when one arrived.
-    lost : dict of int to Number
+    unfinished : dict of int to Number
         What was left of accepted tasks at their deadlines, and dropped.
     """
 
     accepted: list[bool] = field(default_factory=list)
-    served: list[Served] = field(default_factory=list)
+    served: list[ServiceInterval] = field(default_factory=list)
     queued: int = 0
     longest: int = 0
-    lost: dict[int, Any] = field(default_factory=dict)
+    unfinished: dict[int, Any] = field(default_factory=dict)
 
 
 def execution_times(
@@ -70,7 +70,7 @@ def execution_times(
     all_nodes = algorithm.assignment == "an" and algorithm.partition in ("opr", "epr")
     if not all_nodes or theta_cm != 0 or min(loads, default=1) * chi == 0:
         return None
-    durations = Durations(algorithm.rule(costs), nodes)
+    durations = ExecutionTimes(algorithm.rule(costs), nodes)
     times = [durations.of(load)(nodes) for load in loads]
     if algorithm.channel and any(
         load * tau > time for load, time in zip(loads, times, strict=True)
@@ -85,7 +85,7 @@ def serve(
     times: Sequence[Any],
     deadlines: Sequence[Any],
     free: Any,
-) -> Log:
+) -> StreamLog:
     """Decide on a whole stream as the algorithm does task by task.
 
     Parameters
@@ -120,8 +120,8 @@ def _with_control(
     times: Sequence[Any],
     deadlines: Sequence[Any],
     free: Any,
-) -> Log:
-    log = Log()
+) -> StreamLog:
+    log = StreamLog()
     accepted, served = log.accepted, log.served
     # Accepted tasks in the order of service, of which the first `head` have begun.
     numbers: list[int] = []
@@ -133,7 +133,7 @@ def _with_control(
         waiting = len(ends) - head
         while waiting and start < now:
             free = ends[head]
-            served.append(Served(numbers[head], start, free))
+            served.append(ServiceInterval(numbers[head], start, free))
             head, waiting, start = head + 1, waiting - 1, free
         queued += waiting
         if waiting > longest:
@@ -160,11 +160,11 @@ def _with_control(
         spans.insert(at, time)
         if at == head:
             start = begin
-            if head > _TRIM:
+            if head > _COMPACT_AFTER:
                 del numbers[:head], due[:head], spans[:head], ends[:head]
                 head = 0
     for at in range(head, len(ends)):
-        served.append(Served(numbers[at], start, ends[at]))
+        served.append(ServiceInterval(numbers[at], start, ends[at]))
         start = ends[at]
     log.queued, log.longest = queued, longest
     return log
@@ -176,9 +176,9 @@ def _without_control(
     times: Sequence[Any],
     deadlines: Sequence[Any],
     free: Any,
-) -> Log:
+) -> StreamLog:
     """Accept all: a task is placed when it begins, for until then others may overtake it."""
-    log = Log([True] * len(arrivals))
+    log = StreamLog([True] * len(arrivals))
     served = log.served
     numbers: list[int] = []
     due: list[Any] = []
@@ -191,9 +191,9 @@ def _without_control(
         while head < len(numbers) and (start := begin(numbers[head])) < now:
             task = numbers[head]
             free = start + times[task]
-            served.append(Served(task, start, free))
+            served.append(ServiceInterval(task, start, free))
             head += 1
-        if head > _TRIM and 2 * head > len(numbers):
+        if head > _COMPACT_AFTER and 2 * head > len(numbers):
             del numbers[:head], due[:head]
             head = 0
         waiting = len(numbers) - head
@@ -206,6 +206,6 @@ def _without_control(
     for task in numbers[head:]:
         start = begin(task)
         free = start + times[task]
-        served.append(Served(task, start, free))
+        served.append(ServiceInterval(task, start, free))
     log.queued, log.longest = queued, longest
     return log

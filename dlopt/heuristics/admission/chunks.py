@@ -6,12 +6,15 @@ import heapq
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dlopt.heuristics.admission.dispatching_rules import Placer, Planned
+from dlopt.heuristics.admission.dispatching_rules import PlannedTask, TaskPlanner
 from dlopt.problems.admission.data import Chunk
 
 
 def chunks(
-    placer: Placer, costs: tuple[Any, ...], ready: Sequence[Any], plan: Iterable[Planned]
+    task_planner: TaskPlanner,
+    costs: tuple[Any, ...],
+    ready: Sequence[Any],
+    plan: Iterable[PlannedTask],
 ) -> tuple[Chunk, ...]:
     """Return the chunks of placements, in the order of transmission.
 
@@ -32,9 +35,9 @@ def chunks(
     made = []
     for task, placement in plan:
         taken = [heapq.heappop(free) for _ in range(placement.nodes)]
-        starts = [max(instant, placement.floor) for instant, _ in taken]
+        starts = [max(instant, placement.not_before) for instant, _ in taken]
         sent = placement.start
-        shares = placer.loads(task.load, starts, placement)
+        shares = task_planner.loads(task.load, starts, placement)
         for (_, node), start, share in zip(taken, starts, shares, strict=True):
             start = max(start, sent)
             sent = start + theta_cm + share * tau
@@ -45,7 +48,7 @@ def chunks(
     return tuple(made)
 
 
-def free_after(ready: Sequence[Any], plan: Iterable[Planned]) -> list[Any]:
+def free_after(ready: Sequence[Any], plan: Iterable[PlannedTask]) -> list[Any]:
     """Return when each node is free again after placements, as `chunks` gives them nodes."""
     free = [(instant, node) for node, instant in enumerate(ready)]
     heapq.heapify(free)

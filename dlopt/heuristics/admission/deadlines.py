@@ -17,43 +17,43 @@ from itertools import groupby
 from math import nextafter, ulp
 from typing import Any, NamedTuple, Protocol
 
-from dlopt.heuristics.admission.dispatching_rules import Placer, Refused, Waiting
-from dlopt.heuristics.admission.mcdf import overtaking
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.ready_times import Nodes
+from dlopt.heuristics.admission.dispatching_rules import QueuedTask, Rejection, TaskPlanner
+from dlopt.heuristics.admission.mcdf import plan_mcdf
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.ready_times import ReadyTimes
 
-_UNITS = (0, 4, 256)
+_ROUNDING_UNITS_TRIED = (0, 4, 256)
 """In floats a deadline is tried, and so many units in its last place later, for rounding."""
-_STEP = 2.0**-40
+_MIN_RELATIVE_STEP = 2.0**-40
 """In floats a deadline that changes something lies at least this much of it behind the last."""
 
 
-class Decider(Protocol):
+class AdmissionDecider(Protocol):
     """A queue that says what it would decide."""
 
-    def refusal(self, new: Waiting) -> Refused | None:
+    def would_reject(self, new: QueuedTask) -> Rejection | None:
         """Return which task would miss if one that arrives now were accepted; nothing changes."""
 
-    def offer(self, new: Waiting) -> Refused | None:
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
 
-    def deadlines(self, new: Waiting) -> Iterator[Any]:
+    def deadlines(self, new: QueuedTask) -> Iterator[Any]:
         """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
 
 
-class Place(NamedTuple):
+class PositionInOrder(NamedTuple):
     """A place in the order, and the deadlines that lead to it: from `low` to before `high`."""
 
-    nodes: Nodes
-    floor: Any
+    nodes: ReadyTimes
+    not_before: Any
     low: Any
     high: Any | None
 
 
-def earliest(decider: Decider, new: Waiting) -> Any | None:
+def earliest(decider: AdmissionDecider, new: QueuedTask) -> Any | None:
     """Return the earliest relative deadline with which a task is accepted, or None.
 
-    In floats it is late by as many units in the last place as `_UNITS` has at the most.
+    In floats it is late by as many units in the last place as `_ROUNDING_UNITS_TRIED` has at the most.
     """
     arrival, number = new.arrival, new.key[1]
     fixed = new.key[0] != new.deadline  # an order of arrivals
@@ -62,7 +62,7 @@ def earliest(decider: Decider, new: Waiting) -> Any | None:
             deadline = arrival + relative
             key = new.key if fixed else (deadline, number)
             tried = new._replace(key=key, deadline=deadline)
-            if relative > 0 and decider.refusal(tried) is None:
+            if relative > 0 and decider.would_reject(tried) is None:
                 return relative
     return None
 
@@ -74,21 +74,23 @@ def _relative(due: Any, arrival: Any) -> Iterator[Any]:
         return
     while arrival + relative < due:
         relative = nextafter(relative, due)
-    for units in _UNITS:
+    for units in _ROUNDING_UNITS_TRIED:
         yield relative + units * ulp(due)
 
 
-def at_places(placer: Placer, places: Iterable[Place], load: Any) -> Iterator[Any]:
+def deadlines_at_positions(
+    task_planner: TaskPlanner, places: Iterable[PositionInOrder], load: Any
+) -> Iterator[Any]:
     """Yield the deadlines at which what a task is given changes, place by place."""
-    for nodes, floor, low, high in places:
-        for due in placer.deadlines(nodes, floor, load, low):
+    for nodes, not_before, low, high in places:
+        for due in task_planner.deadlines(nodes, not_before, load, low):
             if high is not None and due >= high:
                 break
             yield due
 
 
 def ranks(
-    placer: Together, new: Waiting, tasks: Sequence[Waiting]
+    task_planner: OprEprPlanner, new: QueuedTask, tasks: Sequence[QueuedTask]
 ) -> Iterator[tuple[int, Any, Any | None]]:
     """Yield before how many of some tasks MWF serves none but the new one, by its deadline.
 
@@ -104,15 +106,15 @@ def ranks(
     tuple of (int, Number, Number or None)
         How many tasks come before the new one, and from when to before when it is due then.
     """
-    now, work = new.arrival, placer.work(new.load)
+    now, work = new.arrival, task_planner.work(new.load)
     others = []
     for task in tasks:
-        fewest = placer.fewest(task.load, task.deadline - now)
+        fewest = task_planner.fewest(task.load, task.deadline - now)
         assert fewest is not None  # it is planned
-        others.append(placer.derivative(task.load, fewest))
+        others.append(task_planner.derivative(task.load, fewest))
 
     def before(n: int) -> int:
-        own = placer.derivative(new.load, n)
+        own = task_planner.derivative(new.load, n)
         return sum(other >= own for other in others)
 
     for count, numbers in groupby(range(work.most, 0, -1), key=before):
@@ -121,8 +123,12 @@ def ranks(
         yield count, now + low, now + work.time(high) if high else None
 
 
-def while_overtaking(
-    placer: Together, nodes: Nodes, new: Waiting, tasks: list[Waiting], channel: bool
+def mcdf_deadlines(
+    task_planner: OprEprPlanner,
+    nodes: ReadyTimes,
+    new: QueuedTask,
+    tasks: list[QueuedTask],
+    channel: bool,
 ) -> Iterator[Any]:
     """Yield the deadlines at which the new task needs fewer nodes at some instant under MCDF.
 
@@ -135,11 +141,11 @@ def while_overtaking(
         The others.
     channel : bool
     """
-    now, work = new.arrival, placer.work(new.load)
+    now, work = new.arrival, task_planner.work(new.load)
     due = now + work.time(work.most)
     number, later = new.key[1], list[Any]()
 
-    def looked(task: Waiting, instant: Any, fewest: int | None) -> None:
+    def on_examined(task: QueuedTask, instant: Any, fewest: int | None) -> None:
         """Note with which deadline a look at the new task would find that it needs less."""
         if task.key[1] == number:
             fewer = work.most if fewest is None else fewest - 1
@@ -150,9 +156,9 @@ def while_overtaking(
         yield due
         new = new._replace(key=(due, number), deadline=due)
         later.clear()
-        overtaking(placer, nodes.copy(), sorted([new, *tasks]), now, channel, looked)
+        plan_mcdf(task_planner, nodes.copy(), sorted([new, *tasks]), now, channel, on_examined)
         if not later:
             return
         due = min(later)
         if isinstance(due, float):
-            due = max(due, new.deadline * (1 + _STEP))
+            due = max(due, new.deadline * (1 + _MIN_RELATIVE_STEP))

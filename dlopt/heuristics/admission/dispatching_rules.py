@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.ready_times import Miss, Nodes, Placement
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes
 
 
-class Waiting(NamedTuple):
+class QueuedTask(NamedTuple):
     """A task as the planner sees it, its numbers in one field."""
 
     key: tuple[Any, int]
@@ -21,67 +21,69 @@ class Waiting(NamedTuple):
     """Absolute."""
 
 
-class Placer(Protocol):
+class TaskPlanner(Protocol):
     """What places one task on nodes."""
 
-    def place(self, nodes: Nodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
-        """Return where a task goes that is not sent before `floor`."""
+    def place(
+        self, nodes: ReadyTimes, not_before: Any, load: Any, deadline: Any
+    ) -> Placement | DeadlineMiss:
+        """Return where a task goes that is not sent before `not_before`."""
 
     def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
         """Return what each node gets, in the order of transmission."""
 
-    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
+    def deadlines(self, nodes: ReadyTimes, not_before: Any, load: Any, low: Any) -> Iterator[Any]:
         """Yield the deadlines from `low` on at which `place` changes its answer, ascending.
 
         The first one is the earliest from `low` on that the task can meet there.
         """
 
 
-class Planned(NamedTuple):
+class PlannedTask(NamedTuple):
     """A task and its place."""
 
-    task: Waiting
+    task: QueuedTask
     placement: Placement
 
 
-class Refused(NamedTuple):
+class Rejection(NamedTuple):
     """The first task that would miss, and by how much."""
 
-    task: Waiting
-    miss: Miss
+    task: QueuedTask
+    miss: DeadlineMiss
 
 
-class Span(NamedTuple):
+class ServedTask(NamedTuple):
     """A task that was accepted, from its first transmission until all of it is computed."""
 
-    task: Waiting
+    task: QueuedTask
     start: Any
     end: Any
 
 
-class Lost(NamedTuple):
+class UnfinishedTask(NamedTuple):
     """What is left of a task at its deadline."""
 
-    task: Waiting
+    task: QueuedTask
     load: Any
 
 
-class State(NamedTuple):
+class ClusterState(NamedTuple):
     """A cluster, and the tasks that wait with what is left of their loads."""
 
     ready: list[Any]
     channel: Any
-    tasks: list[Waiting]
+    tasks: list[QueuedTask]
 
 
-def in_order(
-    placer: Placer,
-    nodes: Nodes,
-    tasks: Iterable[Waiting],
+def plan_in_order(
+    task_planner: TaskPlanner,
+    nodes: ReadyTimes,
+    tasks: Iterable[QueuedTask],
     now: Any,
     channel: bool,
-    seen: Callable[[Nodes], None] | None = None,
-) -> list[Planned] | Refused:
+    seen: Callable[[ReadyTimes], None] | None = None,
+) -> list[PlannedTask] | Rejection:
     """Place tasks one after the other; `nodes` is changed.
 
     Parameters
@@ -99,16 +101,18 @@ def in_order(
     for task in tasks:
         if seen is not None:
             seen(nodes)
-        floor = max(now, nodes.channel) if channel else now
-        found = placer.place(nodes, floor, task.load, task.deadline)
-        if isinstance(found, Miss):
-            return Refused(task, found)
-        nodes.hold(found)
-        plan.append(Planned(task, found))
+        not_before = max(now, nodes.channel) if channel else now
+        found = task_planner.place(nodes, not_before, task.load, task.deadline)
+        if isinstance(found, DeadlineMiss):
+            return Rejection(task, found)
+        nodes.allocate(found)
+        plan.append(PlannedTask(task, found))
     return plan
 
 
-def by_derivative(placer: Together, tasks: Sequence[Waiting], now: Any) -> list[Waiting] | Refused:
+def mwf_order(
+    task_planner: OprEprPlanner, tasks: Sequence[QueuedTask], now: Any
+) -> list[QueuedTask] | Rejection:
     """Return the tasks in the order of MWF: the largest derivative of the cost first.
 
     It is taken at the fewest nodes that would do if all of them were ready now. Source: Mamat
@@ -116,14 +120,14 @@ def by_derivative(placer: Together, tasks: Sequence[Waiting], now: Any) -> list[
     """
     ranked = []
     for task in tasks:
-        fewest = placer.fewest(task.load, task.deadline - now)
+        fewest = task_planner.fewest(task.load, task.deadline - now)
         if fewest is None:
-            return Refused(task, too_late(placer, task, now))
-        ranked.append((-placer.derivative(task.load, fewest), task.key[1], task))
+            return Rejection(task, lateness(task_planner, task, now))
+        ranked.append((-task_planner.derivative(task.load, fewest), task.key[1], task))
     return [task for _, _, task in sorted(ranked)]
 
 
-def too_late(placer: Together, task: Waiting, instant: Any) -> Miss:
+def lateness(task_planner: OprEprPlanner, task: QueuedTask, instant: Any) -> DeadlineMiss:
     """Return by how much a task misses that starts at an instant on all nodes that help."""
-    work = placer.work(task.load)
-    return Miss(work.time(work.most) - (task.deadline - instant), "time")
+    work = task_planner.work(task.load)
+    return DeadlineMiss(work.time(work.most) - (task.deadline - instant), "time")

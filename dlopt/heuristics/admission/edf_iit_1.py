@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.ready_times import Miss, Nodes, Placement, changes
-from dlopt.heuristics.iit.edf_iit_1 import Estimate, estimate
+from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes, breakpoints
+from dlopt.heuristics.iit.edf_iit_1 import HeterogeneousView, heterogeneous_view
 from dlopt.problems.cluster import Cluster
 
 
-class Estimated:
+class EdfIit1Planner:
     """Places tasks by the heterogeneous view, on the fewest nodes whose promise is in time.
 
     Parameters
@@ -31,36 +31,38 @@ class Estimated:
         self.tau, _, self.theta_cm, _ = costs
         self.cluster = Cluster(nodes, *costs)
 
-    def place(self, nodes: Nodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
-        """Return where a task goes that is not sent before `floor`; the nodes are clipped to it."""
-        nodes.clip(floor)
+    def place(
+        self, nodes: ReadyTimes, not_before: Any, load: Any, deadline: Any
+    ) -> Placement | DeadlineMiss:
+        """Return where a task goes that is not sent before `not_before`; the nodes are clipped to it."""
+        nodes.clip(not_before)
         ready = nodes.ready()
         late = None
         for n in range(1, len(ready) + 1):
-            view = estimate(self.cluster, ready, load, n)
+            view = heterogeneous_view(self.cluster, ready, load, n)
             if view is None:
                 break
             over = view.promise - deadline
             if over <= 0:
-                return Placement(n, floor, ready[0], self._sent(ready, view), view.promise)
+                return Placement(n, not_before, ready[0], self._sent(ready, view), view.promise)
             late = over if late is None else min(late, over)
             if ready[n - 1] >= deadline:
                 break
-        return Miss(late, "time")
+        return DeadlineMiss(late, "time")
 
-    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
+    def deadlines(self, nodes: ReadyTimes, not_before: Any, load: Any, low: Any) -> Iterator[Any]:
         """Yield the deadlines from `low` on at which `place` changes its answer, ascending."""
-        nodes.clip(floor)
+        nodes.clip(not_before)
         ready = nodes.ready()
-        views = (estimate(self.cluster, ready, load, n) for n in range(1, len(ready) + 1))
-        yield from changes([view.promise for view in views if view is not None], low)
+        views = (heterogeneous_view(self.cluster, ready, load, n) for n in range(1, len(ready) + 1))
+        yield from breakpoints([view.promise for view in views if view is not None], low)
 
     def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
         """Return what each node gets, in the order of transmission."""
-        view = estimate(self.cluster, ready, load, len(ready))
+        view = heterogeneous_view(self.cluster, ready, load, len(ready))
         return [] if view is None else list(view.loads)
 
-    def _sent(self, ready: list[Any], view: Estimate) -> Any:
+    def _sent(self, ready: list[Any], view: HeterogeneousView) -> Any:
         sent = ready[0]
         for instant, share in zip(ready, view.loads, strict=False):
             sent = max(sent, instant) + self.theta_cm + share * self.tau

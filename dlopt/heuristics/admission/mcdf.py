@@ -13,30 +13,35 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import Any, TypeAlias
 
-from dlopt.heuristics.admission.dispatching_rules import Planned, Refused, Waiting, too_late
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.ready_times import Nodes
+from dlopt.heuristics.admission.dispatching_rules import (
+    PlannedTask,
+    QueuedTask,
+    Rejection,
+    lateness,
+)
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.ready_times import ReadyTimes
 
-Looked: TypeAlias = Callable[[Waiting, Any, int | None], None]
+ExaminationCallback: TypeAlias = Callable[[QueuedTask, Any, int | None], None]
 """What is told of a look at a task: the task, the instant, how many nodes it needs then."""
 
-_EARLY = 1e-9
+_RECHECK_MARGIN = 1e-9
 """In floats a task is looked at again this much of its deadline before its instant is over: far
 more than rounding can move it, and to look too early changes nothing."""
 
 
-def overtaking(
-    placer: Together,
-    nodes: Nodes,
-    tasks: Sequence[Waiting],
+def plan_mcdf(
+    task_planner: OprEprPlanner,
+    nodes: ReadyTimes,
+    tasks: Sequence[QueuedTask],
     now: Any,
     channel: bool,
-    looked: Looked | None = None,
-) -> list[Planned] | Refused:
+    on_examined: ExaminationCallback | None = None,
+) -> list[PlannedTask] | Rejection:
     """Plan as MCDF does: at each instant order anew, and start what finds nodes; `nodes` changes.
 
     As printed (`channel` false), several tasks may start at one instant; else the next one waits
-    for the channel, and the order is made anew then. `looked` is told of every look at a task.
+    for the channel, and the order is made anew then. `on_examined` is told of every look at a task.
 
     Notes
     -----
@@ -45,12 +50,12 @@ def overtaking(
 
     Source: Lin et al. 2005, section 5.
     """
-    ranking = Ranking(placer, tasks, looked)
-    plan: list[Planned] = []
+    ranking = DerivativeRanking(task_planner, tasks, on_examined)
+    plan: list[PlannedTask] = []
     instant = now
     while len(plan) < len(tasks):
-        floor = max(now, nodes.channel) if channel else now
-        instant = max(instant, floor, nodes.times[0])
+        not_before = max(now, nodes.channel) if channel else now
+        instant = max(instant, not_before, nodes.times[0])
         refused = ranking.advance(instant)
         if refused is not None:
             return refused
@@ -59,9 +64,9 @@ def overtaking(
         started = False
         while not (started and channel) and (found := ranking.pop(available)) is not None:
             task, fewest = found
-            placement = placer.placed(fewest, instant, task.load)
-            nodes.hold(placement)
-            plan.append(Planned(task, placement))
+            placement = task_planner.placement_on(fewest, instant, task.load)
+            nodes.allocate(placement)
+            plan.append(PlannedTask(task, placement))
             available -= fewest
             started = True
         if not (started and channel):
@@ -71,7 +76,7 @@ def overtaking(
     return plan
 
 
-class Ranking:
+class DerivativeRanking:
     """Tasks by the derivative of their cost, kept in order while time passes.
 
     Parameters
@@ -83,25 +88,28 @@ class Ranking:
     """
 
     def __init__(
-        self, placer: Together, tasks: Sequence[Waiting], looked: Looked | None = None
+        self,
+        task_planner: OprEprPlanner,
+        tasks: Sequence[QueuedTask],
+        on_examined: ExaminationCallback | None = None,
     ) -> None:
-        self._placer = placer
-        self._looked = looked
+        self._placer = task_planner
+        self._on_examined = on_examined
         self._tasks = tasks
         self._fewest = [0] * len(tasks)
         """Nodes that each task needs, 0 before it was looked at and after it was taken out."""
         self._again: list[tuple[Any, int]] = []
         """A heap of instants up to which tasks need no more nodes than now."""
-        self._new = True
+        self._arriving_task = True
         self._heaps: dict[int, list[tuple[Any, int, int]]] = {}
         """Tasks by the nodes they need: (-derivative, number, place in `tasks`)."""
         self._sizes: list[int] = []
 
-    def advance(self, instant: Any) -> Refused | None:
+    def advance(self, instant: Any) -> Rejection | None:
         """Bring the order to an instant; return the first task for which it is too late then."""
         again = self._again
-        if self._new:
-            self._new, places = False, list(range(len(self._tasks)))
+        if self._arriving_task:
+            self._arriving_task, places = False, list(range(len(self._tasks)))
         else:
             places = []
             while again and again[0][0] < instant:
@@ -112,20 +120,20 @@ class Ranking:
         for place in places:
             task = self._tasks[place]
             n = self._placer.fewest(task.load, task.deadline - instant)
-            if self._looked is not None:
-                self._looked(task, instant, n)
+            if self._on_examined is not None:
+                self._on_examined(task, instant, n)
             if n is None:
-                return Refused(task, too_late(self._placer, task, instant))
+                return Rejection(task, lateness(self._placer, task, instant))
             until = task.deadline - self._placer.work(task.load).time(n)
             if isinstance(until, float):
-                until -= _EARLY * task.deadline
+                until -= _RECHECK_MARGIN * task.deadline
             heappush(again, (until, place))
             if n != self._fewest[place]:
                 self._fewest[place] = n
                 self._push(n, (-self._placer.derivative(task.load, n), task.key[1], place))
         return None
 
-    def pop(self, available: int) -> tuple[Waiting, int] | None:
+    def pop(self, available: int) -> tuple[QueuedTask, int] | None:
         """Take out the first task that needs no more nodes than are available, and their number."""
         best, size = None, 0
         for n in self._sizes[: bisect_right(self._sizes, available)]:

@@ -8,15 +8,15 @@ from fractions import Fraction
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.beta_powers import Durations
-from dlopt.heuristics.admission.ready_times import Miss, Nodes, Placement, changes
+from dlopt.heuristics.admission.beta_powers import ExecutionTimes
+from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes, breakpoints
 
-_KEPT = 100_000
+_MAX_CACHED_LOADS = 100_000
 """So many loads are remembered at the most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class LoadCosts:
     """What no instant changes about a load on a cluster.
 
     Parameters
@@ -34,7 +34,7 @@ class Work:
     derivatives: dict[int, Any] = field(default_factory=dict)
 
 
-class Together:
+class OprEprPlanner:
     """Places tasks by a partitioning rule for nodes that are all ready at once.
 
     Parameters
@@ -54,39 +54,43 @@ class Together:
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
         self.rule = algorithm.rule(costs)
-        self.durations = Durations(self.rule, nodes)
+        self.durations = ExecutionTimes(self.rule, nodes)
         self._all = algorithm.assignment == "an"
         self._control = algorithm.control
         self._exact = isinstance(self.rule.tau, Fraction)
-        self._known: dict[Any, Work] = {}
+        self._known: dict[Any, LoadCosts] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without what is known of loads, which is found again."""
         return {**vars(self), "_known": {}}
 
-    def work(self, load: Any) -> Work:
+    def work(self, load: Any) -> LoadCosts:
         """Return what is known of a load; it is kept, for queues ask again and again."""
         found = self._known.get(load)
         if found is None:
-            if len(self._known) > _KEPT:
+            if len(self._known) > _MAX_CACHED_LOADS:
                 self._known.clear()
-            found = Work(self.durations.n_star(load), self.durations.of(load))
+            found = LoadCosts(self.durations.n_star(load), self.durations.of(load))
             self._known[load] = found
         return found
 
-    def place(self, nodes: Nodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
-        """Return where a task goes that is not sent before `floor`; the nodes are clipped to it."""
-        nodes.clip(floor)
+    def place(
+        self, nodes: ReadyTimes, not_before: Any, load: Any, deadline: Any
+    ) -> Placement | DeadlineMiss:
+        """Return where a task goes that is not sent before `not_before`; the nodes are clipped to it."""
+        nodes.clip(not_before)
         work = self.work(load)
         if self._all:
             start = nodes.nth(work.most)
             end = start + work.time(work.most)
             if self._control and end > deadline:
-                return Miss(end - deadline, "time")
-            return self.placed(work.most, start, load)
+                return DeadlineMiss(end - deadline, "time")
+            return self.placement_on(work.most, start, load)
         return self._fewest(nodes, load, deadline, work)
 
-    def _fewest(self, nodes: Nodes, load: Any, deadline: Any, work: Work) -> Placement | Miss:
+    def _fewest(
+        self, nodes: ReadyTimes, load: Any, deadline: Any, work: LoadCosts
+    ) -> Placement | DeadlineMiss:
         most, time = work.most, work.time
         seen, late = 0, None
         for start, count in zip(nodes.times, nodes.counts, strict=True):
@@ -94,15 +98,15 @@ class Together:
             slack = deadline - start
             n = self.durations.least(load, slack, low, seen) if self._exact else None
             if n is not None:  # few nodes will do, and exact times of many have many digits
-                return self.placed(n, start, load)
+                return self.placement_on(n, start, load)
             over = time(seen) - slack
             if over <= 0:
                 n = self.durations.least(load, slack, low, seen) or seen
-                return self.placed(n, start, load)
+                return self.placement_on(n, start, load)
             late = over if late is None else min(late, over)
-        return Miss(late, "time")
+        return DeadlineMiss(late, "time")
 
-    def placed(self, n: int, start: Any, load: Any) -> Placement:
+    def placement_on(self, n: int, start: Any, load: Any) -> Placement:
         """Return the placement of a load that starts on `n` nodes at an instant."""
         sent = start + n * self.rule.theta_cm + load * self.rule.tau
         return Placement(n, start, start, sent, start + self.work(load).time(n))
@@ -111,9 +115,9 @@ class Together:
         """Return what each node gets, in the order of transmission."""
         return self.rule.loads(load, placement.nodes)
 
-    def deadlines(self, nodes: Nodes, floor: Any, load: Any, low: Any) -> Iterator[Any]:
+    def deadlines(self, nodes: ReadyTimes, not_before: Any, load: Any, low: Any) -> Iterator[Any]:
         """Yield the deadlines from `low` on at which `place` changes its answer, ascending."""
-        nodes.clip(floor)
+        nodes.clip(not_before)
         most, time = self.work(load).most, self.work(load).time
         if self._all:
             yield max(low, nodes.nth(most) + time(most))
@@ -122,7 +126,7 @@ class Together:
         for start, count in zip(nodes.times, nodes.counts, strict=True):
             first, seen = seen + 1, min(seen + count, most)
             ends += [start + time(n) for n in range(first, seen + 1)]
-        yield from changes(ends, low)
+        yield from breakpoints(ends, low)
 
     def fewest(self, load: Any, slack: Any) -> int | None:
         """Return the fewest nodes that do a load in time if all are ready, or None if too late."""

@@ -14,37 +14,42 @@ from typing import Any, cast
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission import chunks
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.deadlines import Place, at_places, ranks, while_overtaking
-from dlopt.heuristics.admission.dispatching_rules import (
-    Lost,
-    Placer,
-    Planned,
-    Refused,
-    Span,
-    State,
-    Waiting,
-    by_derivative,
-    in_order,
+from dlopt.heuristics.admission.deadlines import (
+    PositionInOrder,
+    deadlines_at_positions,
+    mcdf_deadlines,
+    ranks,
 )
-from dlopt.heuristics.admission.edf_iit_1 import Estimated
-from dlopt.heuristics.admission.edf_iit_2 import Inserted
-from dlopt.heuristics.admission.mcdf import overtaking
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.ready_times import Nodes
+from dlopt.heuristics.admission.dispatching_rules import (
+    ClusterState,
+    PlannedTask,
+    QueuedTask,
+    Rejection,
+    ServedTask,
+    TaskPlanner,
+    UnfinishedTask,
+    mwf_order,
+    plan_in_order,
+)
+from dlopt.heuristics.admission.edf_iit_1 import EdfIit1Planner
+from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
+from dlopt.heuristics.admission.mcdf import plan_mcdf
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.reference_planner import (
-    PlainInserted,
-    PlainNodes,
-    PlainTogether,
-    plain_by_derivative,
-    plain_overtaking,
+    ReferenceEdfIit2Planner,
+    ReferenceOprEprPlanner,
+    ReferenceReadyTimes,
+    reference_mwf_order,
+    reference_plan_mcdf,
 )
 from dlopt.problems.admission.data import Chunk
 
-STRIDE = 32
+CHECKPOINT_INTERVAL = 32
 """A copy of the nodes is kept for every so many tasks in the queue."""
 
 
-class Queue:
+class PlannedQueue:
     """Accepted tasks that have not been sent yet, each with its place; and those sent.
 
     Parameters
@@ -74,152 +79,156 @@ class Queue:
         ready: Sequence[Any],
         channel: Any,
         *,
-        plain: bool = False,
+        reference: bool = False,
     ) -> None:
-        if plain and algorithm.partition == "iit-1":
+        if reference and algorithm.partition == "iit-1":
             raise NotApplicableError(f"{algorithm.name} has no plain twin")
         self.algorithm = algorithm
         self._costs, self._ready, self._channel = costs, tuple(ready), channel
-        self.waiting: list[Planned] = []
-        self.sent: list[Planned] = []
+        self.waiting: list[PlannedTask] = []
+        self.sent: list[PlannedTask] = []
         inserted = algorithm.partition == "iit"
-        fast: Any = Inserted if inserted else Together
+        fast: Any = EdfIit2Planner if inserted else OprEprPlanner
         if algorithm.partition == "iit-1":
-            fast = Estimated
-        self.placer: Placer = fast(algorithm, costs, len(ready))
+            fast = EdfIit1Planner
+        self.task_planner: TaskPlanner = fast(algorithm, costs, len(ready))
         """What says which node gets what."""
-        self._planner: Any = self.placer
-        self._base: Any = Nodes(ready, channel)
-        self._by_derivative: Any = by_derivative
-        self._overtaking: Any = overtaking
-        if plain:
-            twin = PlainInserted if inserted else PlainTogether
+        self._planner: Any = self.task_planner
+        self._committed_state: Any = ReadyTimes(ready, channel)
+        self._mwf_order: Any = mwf_order
+        self._plan_mcdf: Any = plan_mcdf
+        if reference:
+            twin = ReferenceEdfIit2Planner if inserted else ReferenceOprEprPlanner
             self._planner = twin(algorithm, costs, len(ready))
-            self._base = PlainNodes(ready, channel)
-            self._by_derivative, self._overtaking = plain_by_derivative, plain_overtaking
-        self._derived = algorithm.order == "mwf"
-        self._whole = plain or algorithm.order == "mcdf"
-        self._marks: list[tuple[int, Any]] = []
-        self._gone = 0
+            self._committed_state = ReferenceReadyTimes(ready, channel)
+            self._mwf_order, self._plan_mcdf = reference_mwf_order, reference_plan_mcdf
+        self._dynamic_order = algorithm.order == "mwf"
+        self._replan_all = reference or algorithm.order == "mcdf"
+        self._checkpoints: list[tuple[int, Any]] = []
+        self._left_count = 0
 
     def __len__(self) -> int:
         return len(self.waiting)
 
     @property
-    def tasks(self) -> list[Waiting]:
+    def tasks(self) -> list[QueuedTask]:
         """The tasks that wait, in the order of the plan."""
         return [planned.task for planned in self.waiting]
 
     def count(self, now: Any) -> int:
         """Return how many tasks wait at an instant, if no other one is accepted."""
-        return len(self.waiting) - self._begun(now)
+        return len(self.waiting) - self._started_count(now)
 
-    def placements(self, before: Any = None) -> tuple[Planned, ...]:
+    def placements(self, before: Any = None) -> tuple[PlannedTask, ...]:
         """Return where tasks were put: all, or those begun to be sent before an instant."""
-        count = None if before is None else self._begun(before)
+        count = None if before is None else self._started_count(before)
         return (*self.sent, *self.waiting[:count])
 
-    def served(self, before: Any = None) -> Iterator[Span]:
+    def served(self, before: Any = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or each that begins to be sent before an instant."""
         for task, place in self.placements(before):
-            yield Span(task, place.start, place.end)
+            yield ServedTask(task, place.start, place.end)
 
-    def lost(self) -> list[Lost]:
+    def unfinished(self) -> list[UnfinishedTask]:
         """Return nothing: all that is planned is sent."""
         return []
 
     def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
-        return chunks.chunks(self.placer, self._costs, self._ready, self.placements(before))
+        return chunks.chunks(self.task_planner, self._costs, self._ready, self.placements(before))
 
-    def state(self, now: Any) -> State:
+    def state(self, now: Any) -> ClusterState:
         """Return what the cluster is at an instant, and what waits."""
         sent = self.placements(now)
         ready = chunks.free_after(self._ready, sent)
         channel = max((place.sent for _, place in sent), default=self._channel)
-        tasks = [planned.task for planned in self.waiting[self._begun(now) :]]
-        return State(ready, max(channel, self._channel), tasks)
+        tasks = [planned.task for planned in self.waiting[self._started_count(now) :]]
+        return ClusterState(ready, max(channel, self._channel), tasks)
 
-    def offer(self, new: Waiting) -> Refused | None:
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes.
 
         The tasks before the first that changes its place in the order keep their places: what was
         planned for them at an earlier instant is what would be planned now.
         """
-        found = self._replanned(new)
-        if isinstance(found, Refused):
+        found = self._replan(new)
+        if isinstance(found, Rejection):
             return found
         at, plan, marks = found
-        begun = self._begun(new.arrival)
+        begun = self._started_count(new.arrival)
         self.waiting[at:] = plan
-        self._marks = [mark for mark in self._marks if mark[0] < at + self._gone] + marks
+        self._checkpoints = [
+            mark for mark in self._checkpoints if mark[0] < at + self._left_count
+        ] + marks
         self._commit(begun)
         return None
 
-    def decider(self, now: Any) -> Queue:
+    def decider(self, now: Any) -> PlannedQueue:
         """Return the queue itself, which is what decides."""
         return self
 
-    def refusal(self, new: Waiting) -> Refused | None:
+    def would_reject(self, new: QueuedTask) -> Rejection | None:
         """Return which task would miss if one that arrives now were accepted; nothing changes."""
-        found = self._replanned(new)
-        return found if isinstance(found, Refused) else None
+        found = self._replan(new)
+        return found if isinstance(found, Rejection) else None
 
-    def deadlines(self, new: Waiting) -> Iterator[Any]:
+    def deadlines(self, new: QueuedTask) -> Iterator[Any]:
         """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
         if self.algorithm.order != "mcdf":
-            return at_places(self.placer, self._places(new), new.load)
-        begun, channel = self._begun(new.arrival), self.algorithm.channel
+            return deadlines_at_positions(self.task_planner, self._positions(new), new.load)
+        begun, channel = self._started_count(new.arrival), self.algorithm.channel
         rest = [planned.task for planned in self.waiting[begun:]]
         nodes = self._nodes_before(begun)
-        return while_overtaking(cast(Together, self.placer), nodes, new, rest, channel)
+        return mcdf_deadlines(cast(OprEprPlanner, self.task_planner), nodes, new, rest, channel)
 
-    def _replanned(
-        self, new: Waiting
-    ) -> tuple[int, list[Planned], list[tuple[int, Any]]] | Refused:
+    def _replan(
+        self, new: QueuedTask
+    ) -> tuple[int, list[PlannedTask], list[tuple[int, Any]]] | Rejection:
         """Plan with a new task: return how many tasks keep their places, the others, and marks."""
-        begun = at = self._begun(new.arrival)
-        if not self._whole and not self._derived:
+        begun = at = self._started_count(new.arrival)
+        if not self._replan_all and not self._dynamic_order:
             at = max(begun, bisect_right(self.waiting, new.key, key=_key))
             behind = [new, *(planned.task for planned in self.waiting[at:])]
         else:
             rest = (planned.task for planned in self.waiting[begun:])
             ordered = self._ordered([new, *rest], new.arrival)
-            if isinstance(ordered, Refused):
+            if isinstance(ordered, Rejection):
                 return ordered
-            same = 0 if self._whole else self._in_place(ordered, begun)
+            same = 0 if self._replan_all else self._unchanged_prefix(ordered, begun)
             behind, at = ordered[same:], begun + same
         marks: list[tuple[int, Any]] = []
-        plan = self._planned(self._before(at), behind, new.arrival, at + self._gone, marks)
-        return plan if isinstance(plan, Refused) else (at, plan, marks)
+        plan = self._plan_tasks(
+            self._state_before(at), behind, new.arrival, at + self._left_count, marks
+        )
+        return plan if isinstance(plan, Rejection) else (at, plan, marks)
 
-    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
+    def load_promised(self, tasks: list[QueuedTask], now: Any) -> Rejection | None:
         """Plan tasks that were promised before, into an empty queue."""
         ordered = self._ordered(tasks, now)
-        if isinstance(ordered, Refused):
+        if isinstance(ordered, Rejection):
             return ordered
-        plan = self._planned(self._base.copy(), ordered, now, 0, [])
-        if isinstance(plan, Refused):
+        plan = self._plan_tasks(self._committed_state.copy(), ordered, now, 0, [])
+        if isinstance(plan, Rejection):
             return plan
         self.waiting = plan
         return None
 
     def advance(self, now: Any) -> None:
         """Send what was to be sent before an instant."""
-        self._commit(self._begun(now))
+        self._commit(self._started_count(now))
 
-    def _begun(self, instant: Any) -> int:
+    def _started_count(self, instant: Any) -> int:
         """Return how many tasks have been sent, or begun to be, before an instant."""
         return bisect_left(self.waiting, instant, key=_start)
 
-    def _ordered(self, tasks: list[Waiting], now: Any) -> list[Waiting] | Refused:
+    def _ordered(self, tasks: list[QueuedTask], now: Any) -> list[QueuedTask] | Rejection:
         tasks = sorted(tasks)
-        found: list[Waiting] | Refused = tasks
-        if self._derived:
-            found = self._by_derivative(self._planner, tasks, now)
+        found: list[QueuedTask] | Rejection = tasks
+        if self._dynamic_order:
+            found = self._mwf_order(self._planner, tasks, now)
         return found
 
-    def _in_place(self, ordered: list[Waiting], begun: int) -> int:
+    def _unchanged_prefix(self, ordered: list[QueuedTask], begun: int) -> int:
         """Return how many tasks, of those that have not begun, come first in an order as before."""
         same = 0
         for task, planned in zip(ordered, islice(self.waiting, begun, None), strict=False):
@@ -228,90 +237,102 @@ class Queue:
             same += 1
         return same
 
-    def _places(self, new: Waiting) -> Iterator[Place]:
+    def _positions(self, new: QueuedTask) -> Iterator[PositionInOrder]:
         """Yield the places that a new task may have in the order, by its deadline."""
         now, channel = new.arrival, self.algorithm.channel
-        begun, size = self._begun(now), len(self.waiting)
+        begun, size = self._started_count(now), len(self.waiting)
 
-        def place(nodes: Nodes, low: Any, high: Any | None) -> Place:
-            return Place(nodes, max(now, nodes.channel) if channel else now, max(low, now), high)
+        def place(nodes: ReadyTimes, low: Any, high: Any | None) -> PositionInOrder:
+            return PositionInOrder(
+                nodes, max(now, nodes.channel) if channel else now, max(low, now), high
+            )
 
         if self.algorithm.order == "fifo":
             yield place(self._nodes_before(size), now, None)
-        elif not self._derived:
+        elif not self._dynamic_order:
             dates = [planned.task.deadline for planned in self.waiting[begun:]]
             for before, (low, high) in enumerate(pairwise((now, *dates, None))):
                 yield place(self._nodes_before(begun + before), low, high)
         else:
-            yield from self._derived_places(new, begun, place)
+            yield from self._mwf_positions(new, begun, place)
 
-    def _derived_places(
-        self, new: Waiting, begun: int, place: Callable[[Nodes, Any, Any | None], Place]
-    ) -> Iterator[Place]:
+    def _mwf_positions(
+        self,
+        new: QueuedTask,
+        begun: int,
+        place: Callable[[ReadyTimes, Any, Any | None], PositionInOrder],
+    ) -> Iterator[PositionInOrder]:
         """Yield the places that a new task may have under MWF."""
-        placer = cast(Together, self.placer)
-        tasks = by_derivative(placer, [one.task for one in self.waiting[begun:]], new.arrival)
-        assert not isinstance(tasks, Refused)  # each is planned
-        for before, low, high in ranks(placer, new, tasks):
+        task_planner = cast(OprEprPlanner, self.task_planner)
+        tasks = mwf_order(task_planner, [one.task for one in self.waiting[begun:]], new.arrival)
+        assert not isinstance(tasks, Rejection)  # each is planned
+        for before, low, high in ranks(task_planner, new, tasks):
             nodes = self._nodes_before(begun)
-            plan = in_order(placer, nodes, tasks[:before], new.arrival, self.algorithm.channel)
-            if not isinstance(plan, Refused):
+            plan = plan_in_order(
+                task_planner, nodes, tasks[:before], new.arrival, self.algorithm.channel
+            )
+            if not isinstance(plan, Rejection):
                 yield place(nodes, low, high)
 
-    def _nodes_before(self, at: int) -> Nodes:
+    def _nodes_before(self, at: int) -> ReadyTimes:
         """Return the nodes as the first `at` tasks leave them, however the queue plans."""
-        nodes = self._before(at)
-        return nodes if isinstance(nodes, Nodes) else Nodes(nodes.times, nodes.channel)
+        nodes = self._state_before(at)
+        return nodes if isinstance(nodes, ReadyTimes) else ReadyTimes(nodes.times, nodes.channel)
 
-    def _before(self, at: int) -> Any:
+    def _state_before(self, at: int) -> Any:
         """Return the nodes as the first `at` tasks of the queue leave them."""
-        mark = bisect_right(self._marks, at + self._gone, key=_position)
-        first, nodes = 0, self._base
+        mark = bisect_right(self._checkpoints, at + self._left_count, key=_checkpoint_position)
+        first, nodes = 0, self._committed_state
         if mark:
-            position, nodes = self._marks[mark - 1]
-            first = position - self._gone
+            position, nodes = self._checkpoints[mark - 1]
+            first = position - self._left_count
         nodes = nodes.copy()
         for planned in self.waiting[first:at]:
-            nodes.hold(planned.placement)
+            nodes.allocate(planned.placement)
         return nodes
 
-    def _planned(
-        self, nodes: Any, tasks: list[Waiting], now: Any, count: int, marks: list[tuple[int, Any]]
-    ) -> list[Planned] | Refused:
+    def _plan_tasks(
+        self,
+        nodes: Any,
+        tasks: list[QueuedTask],
+        now: Any,
+        count: int,
+        marks: list[tuple[int, Any]],
+    ) -> list[PlannedTask] | Rejection:
         """Plan tasks, the first of which has `count` before it, and mark the nodes at times."""
         channel, planner = self.algorithm.channel, self._planner
         if self.algorithm.order == "mcdf":
-            plan: list[Planned] | Refused
-            plan = self._overtaking(planner, nodes, tasks, now, channel)
+            plan: list[PlannedTask] | Rejection
+            plan = self._plan_mcdf(planner, nodes, tasks, now, channel)
             return plan
-        if self._whole:
-            return in_order(planner, nodes, tasks, now, channel)
+        if self._replan_all:
+            return plan_in_order(planner, nodes, tasks, now, channel)
 
         def mark(state: Any) -> None:
             nonlocal count
-            if count % STRIDE == 0:
+            if count % CHECKPOINT_INTERVAL == 0:
                 marks.append((count, state.copy()))
             count += 1
 
-        return in_order(planner, nodes, tasks, now, channel, mark)
+        return plan_in_order(planner, nodes, tasks, now, channel, mark)
 
     def _commit(self, count: int) -> None:
         if count:
             for planned in self.waiting[:count]:
-                self._base.hold(planned.placement)
+                self._committed_state.allocate(planned.placement)
             self.sent += self.waiting[:count]
             del self.waiting[:count]
-            self._gone += count
-            self._marks = [mark for mark in self._marks if mark[0] > self._gone]
+            self._left_count += count
+            self._checkpoints = [mark for mark in self._checkpoints if mark[0] > self._left_count]
 
 
-def _key(planned: Planned) -> Any:
+def _key(planned: PlannedTask) -> Any:
     return planned.task.key
 
 
-def _start(planned: Planned) -> Any:
+def _start(planned: PlannedTask) -> Any:
     return planned.placement.start
 
 
-def _position(mark: tuple[int, Any]) -> int:
+def _checkpoint_position(mark: tuple[int, Any]) -> int:
     return mark[0]

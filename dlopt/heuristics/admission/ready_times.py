@@ -18,7 +18,7 @@ class Placement(NamedTuple):
 
     nodes: int
     """How many; always those that are ready first."""
-    floor: Any
+    not_before: Any
     """No node is sent to before this instant."""
     start: Any
     """Of the first transmission."""
@@ -28,25 +28,25 @@ class Placement(NamedTuple):
     """When all of its nodes are free again, and its result is promised."""
 
 
-class Miss(NamedTuple):
+class DeadlineMiss(NamedTuple):
     """Why a task cannot be placed."""
 
     by: Any
     of: Literal["time", "load"]
 
 
-def changes(ends: Iterable[Any], low: Any) -> list[Any]:
+def breakpoints(ends: Iterable[Any], low: Any) -> list[Any]:
     """Return from `low` on, ascending, at which deadlines more of some ends are in time.
 
     Examples
     --------
-    >>> changes([7, 3, 4, 7], low=4)
+    >>> breakpoints([7, 3, 4, 7], low=4)
     [4, 7]
     """
     return sorted({max(low, end) for end in ends})
 
 
-class Nodes:
+class ReadyTimes:
     """How many nodes become ready when, and when the channel is free again.
 
     Parameters
@@ -58,11 +58,11 @@ class Nodes:
 
     Examples
     --------
-    >>> nodes = Nodes((0, 4, 0, 7), channel=1)
+    >>> nodes = ReadyTimes((0, 4, 0, 7), channel=1)
     >>> nodes.clip(5)
     >>> nodes.times, nodes.counts
     ([5, 7], [3, 1])
-    >>> nodes.hold(Placement(2, floor=5, start=5, sent=6, end=9))
+    >>> nodes.allocate(Placement(2, not_before=5, start=5, sent=6, end=9))
     >>> nodes.times, nodes.counts, nodes.channel
     ([5, 7, 9], [1, 1, 2], 6)
     """
@@ -78,22 +78,22 @@ class Nodes:
         self.counts: list[int] = [count for _, count in groups]
         self.channel: Any = channel
 
-    def copy(self) -> Nodes:
+    def copy(self) -> ReadyTimes:
         """Return a copy that shares nothing that changes."""
-        twin = object.__new__(Nodes)
+        twin = object.__new__(ReadyTimes)
         twin.times, twin.counts, twin.channel = self.times.copy(), self.counts.copy(), self.channel
         return twin
 
-    def clip(self, floor: Any) -> None:
-        """Take all nodes that are ready before `floor` for ready then."""
-        earlier = bisect_right(self.times, floor)
+    def clip(self, not_before: Any) -> None:
+        """Take all nodes that are ready before `not_before` for ready then."""
+        earlier = bisect_right(self.times, not_before)
         if earlier == 1:
-            self.times[0] = floor
+            self.times[0] = not_before
         elif earlier:
             self.counts[:earlier] = [sum(self.counts[:earlier])]
-            self.times[:earlier] = [floor]
+            self.times[:earlier] = [not_before]
 
-    def hold(self, placement: Placement) -> None:
+    def allocate(self, placement: Placement) -> None:
         """Let a task hold the nodes that are ready first, and the channel."""
         times, counts = self.times, self.counts
         left, gone = placement.nodes, 0

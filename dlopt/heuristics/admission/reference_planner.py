@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import Planned, Refused, Waiting
-from dlopt.heuristics.admission.ready_times import Miss, Placement
+from dlopt.heuristics.admission.dispatching_rules import PlannedTask, QueuedTask, Rejection
+from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement
 from dlopt.heuristics.iit import edf_iit_2
 from dlopt.heuristics.iit.edf_iit_2 import Costs
 from dlopt.problems.cluster import Cluster
 
 
-class PlainNodes:
-    """The ready times of all nodes, sorted; used as `dlopt.heuristics.admission.ready_times.Nodes`
+class ReferenceReadyTimes:
+    """The ready times of all nodes, sorted; used as `dlopt.heuristics.admission.ready_times.ReadyTimes`
     is.
     """
 
@@ -27,18 +27,18 @@ class PlainNodes:
         self.times = sorted(ready)
         self.channel = channel
 
-    def copy(self) -> PlainNodes:
+    def copy(self) -> ReferenceReadyTimes:
         """Return a copy that shares nothing that changes."""
-        return PlainNodes(self.times, self.channel)
+        return ReferenceReadyTimes(self.times, self.channel)
 
-    def hold(self, placement: Placement) -> None:
+    def allocate(self, placement: Placement) -> None:
         """Let a task hold the nodes that are ready first, and the channel."""
-        rest = [max(time, placement.floor) for time in self.times[placement.nodes :]]
+        rest = [max(time, placement.not_before) for time in self.times[placement.nodes :]]
         self.times = sorted(rest + [placement.end] * placement.nodes)
         self.channel = max(self.channel, placement.sent)
 
 
-class PlainTogether:
+class ReferenceOprEprPlanner:
     """OPR and EPR: try one node, two nodes, and so on."""
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
@@ -46,30 +46,32 @@ class PlainTogether:
         self.nodes = nodes
         self._algorithm = algorithm
 
-    def place(self, nodes: PlainNodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
-        """Return where a task goes that is not sent before `floor`."""
+    def place(
+        self, nodes: ReferenceReadyTimes, not_before: Any, load: Any, deadline: Any
+    ) -> Placement | DeadlineMiss:
+        """Return where a task goes that is not sent before `not_before`."""
         most = self.most(load)
         tried = range(1, most + 1) if self._algorithm.assignment == "mn" else (most,)
         late = None
         for n in tried:
-            start = max(nodes.times[n - 1], floor)
+            start = max(nodes.times[n - 1], not_before)
             end = start + self.rule.execution_time(load, n)
             if end <= deadline or not self._algorithm.control:
-                return self.placed(n, start, load)
+                return self.placement_on(n, start, load)
             late = end - deadline if late is None else min(late, end - deadline)
-        return Miss(late, "time")
+        return DeadlineMiss(late, "time")
 
     def most(self, load: Any) -> int:
         """Return how many nodes help a load."""
         return self.rule.n_star(load, self.nodes) or self.nodes
 
-    def placed(self, n: int, start: Any, load: Any) -> Placement:
+    def placement_on(self, n: int, start: Any, load: Any) -> Placement:
         """Return the placement of a load that starts on `n` nodes at an instant."""
         sent = start + n * self.rule.theta_cm + load * self.rule.tau
         return Placement(n, start, start, sent, start + self.rule.execution_time(load, n))
 
 
-class PlainInserted:
+class ReferenceEdfIit2Planner:
     """EDF-IIT-2: the closed form over the ready time of each node."""
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
@@ -77,19 +79,21 @@ class PlainInserted:
         self.cluster = Cluster(nodes, *costs)
         self._fewest = algorithm.assignment == "mn"
 
-    def place(self, nodes: PlainNodes, floor: Any, load: Any, deadline: Any) -> Placement | Miss:
-        """Return where a task goes that is not sent before `floor`."""
-        ready = [max(time, floor) for time in nodes.times]
+    def place(
+        self, nodes: ReferenceReadyTimes, not_before: Any, load: Any, deadline: Any
+    ) -> Placement | DeadlineMiss:
+        """Return where a task goes that is not sent before `not_before`."""
+        ready = [max(time, not_before) for time in nodes.times]
         most = None
         if self._fewest:
             most, left = self._count(ready, load, deadline)
             if left > 0:
-                return Miss(left, "load")
+                return DeadlineMiss(left, "load")
         end, loads = edf_iit_2.minimum_completion(self.cluster, ready, load, most)
         if end > deadline and not self._fewest:
-            return Miss(end - deadline, "time")
+            return DeadlineMiss(end - deadline, "time")
         sent = end - self.costs.theta_cp - self.costs.chi * loads[-1]
-        return Placement(len(loads), floor, ready[0], sent, end)
+        return Placement(len(loads), not_before, ready[0], sent, end)
 
     def _count(self, ready: list[Any], load: Any, deadline: Any) -> tuple[int, Any]:
         """Return the fewest nodes that do a load by a deadline, and what all of them leave."""
@@ -107,33 +111,37 @@ class PlainInserted:
         return len(ready), load
 
 
-def plain_by_derivative(
-    placer: PlainTogether, tasks: Sequence[Waiting], now: Any
-) -> list[Waiting] | Refused:
+def reference_mwf_order(
+    task_planner: ReferenceOprEprPlanner, tasks: Sequence[QueuedTask], now: Any
+) -> list[QueuedTask] | Rejection:
     """Return the tasks in the order of MWF."""
-    ranked = _ranked(placer, tasks, now)
-    return ranked if isinstance(ranked, Refused) else [task for task, _ in ranked]
+    ranked = _ranked(task_planner, tasks, now)
+    return ranked if isinstance(ranked, Rejection) else [task for task, _ in ranked]
 
 
-def plain_overtaking(
-    placer: PlainTogether, nodes: PlainNodes, tasks: Sequence[Waiting], now: Any, channel: bool
-) -> list[Planned] | Refused:
+def reference_plan_mcdf(
+    task_planner: ReferenceOprEprPlanner,
+    nodes: ReferenceReadyTimes,
+    tasks: Sequence[QueuedTask],
+    now: Any,
+    channel: bool,
+) -> list[PlannedTask] | Rejection:
     """Plan as MCDF does, and order all that wait anew at each instant."""
     left = list(tasks)
-    plan: list[Planned] = []
+    plan: list[PlannedTask] = []
     instant = now
     while left:
         instant = max(instant, now, nodes.times[0], nodes.channel if channel else now)
-        ranked = _ranked(placer, left, instant)
-        if isinstance(ranked, Refused):
+        ranked = _ranked(task_planner, left, instant)
+        if isinstance(ranked, Rejection):
             return ranked
         available = sum(time <= instant for time in nodes.times)
         started = False
         for task, fewest in ranked:
             if fewest > available or (started and channel):
                 continue
-            plan.append(Planned(task, placer.placed(fewest, instant, task.load)))
-            nodes.hold(plan[-1].placement)
+            plan.append(PlannedTask(task, task_planner.placement_on(fewest, instant, task.load)))
+            nodes.allocate(plan[-1].placement)
             left.remove(task)
             available -= fewest
             started = True
@@ -143,15 +151,17 @@ def plain_overtaking(
 
 
 def _ranked(
-    placer: PlainTogether, tasks: Sequence[Waiting], instant: Any
-) -> list[tuple[Waiting, int]] | Refused:
+    task_planner: ReferenceOprEprPlanner, tasks: Sequence[QueuedTask], instant: Any
+) -> list[tuple[QueuedTask, int]] | Rejection:
     """Return tasks and the fewest nodes that do each from an instant on, in the order for it."""
     ranked = []
     for task in tasks:
         slack = task.deadline - instant
-        fewest = placer.rule.n_min(task.load, slack, placer.nodes)
+        fewest = task_planner.rule.n_min(task.load, slack, task_planner.nodes)
         if fewest is None:
-            time = placer.rule.execution_time(task.load, placer.most(task.load))
-            return Refused(task, Miss(time - slack, "time"))
-        ranked.append((-placer.rule.cost_derivative(task.load, fewest), task.key[1], task, fewest))
+            time = task_planner.rule.execution_time(task.load, task_planner.most(task.load))
+            return Rejection(task, DeadlineMiss(time - slack, "time"))
+        ranked.append(
+            (-task_planner.rule.cost_derivative(task.load, fewest), task.key[1], task, fewest)
+        )
     return [(task, fewest) for _, _, task, fewest in sorted(ranked)]

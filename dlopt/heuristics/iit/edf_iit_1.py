@@ -29,14 +29,16 @@ from dlopt.problems.cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class HeterogeneousView:
     """Loads of a prefix of the nodes, and the completion time that is promised for them."""
 
     promise: Any
     loads: tuple[Any, ...]
 
 
-def estimate(cluster: Cluster, ready: Sequence[Number], load: Number, n: int) -> Estimate | None:
+def heterogeneous_view(
+    cluster: Cluster, ready: Sequence[Number], load: Number, n: int
+) -> HeterogeneousView | None:
     """Divide a load over the first `n` nodes in the heterogeneous view.
 
     Parameters
@@ -61,7 +63,7 @@ def estimate(cluster: Cluster, ready: Sequence[Number], load: Number, n: int) ->
 
     Examples
     --------
-    >>> view = estimate(Cluster(2, tau=1, chi=1), (0, 1), load=3, n=2)
+    >>> view = heterogeneous_view(Cluster(2, tau=1, chi=1), (0, 1), load=3, n=2)
     >>> view.promise
     Fraction(34, 7)
     """
@@ -85,4 +87,4 @@ def estimate(cluster: Cluster, ready: Sequence[Number], load: Number, n: int) ->
     if loads[-1] <= 0:
         return None
     promise = last + theta_cm + theta_cp + first * (tau + unit_times[0])
-    return Estimate(promise, loads)
+    return HeterogeneousView(promise, loads)

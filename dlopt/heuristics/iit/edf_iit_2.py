@@ -22,7 +22,7 @@ from operator import add
 from typing import Any
 
 from dlopt.arithmetic import Number, field
-from dlopt.heuristics.iit.partitioning_rules import geometric, smallest
+from dlopt.heuristics.iit.partitioning_rules import geometric, smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
 
@@ -47,7 +47,7 @@ class Costs:
         return self.chi / (self.tau + self.chi)
 
 
-def most_load(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> list[Any]:
+def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> list[Any]:
     """Return the most load that each node can compute by a deadline, one chunk a node.
 
     Parameters
@@ -72,7 +72,7 @@ def most_load(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> li
     Examples
     --------
     >>> from fractions import Fraction
-    >>> sum(most_load(Cluster(3, tau=1, chi=2), (0, 1, 4), Fraction(39, 8)))
+    >>> sum(maximum_loads(Cluster(3, tau=1, chi=2), (0, 1, 4), Fraction(39, 8)))
     Fraction(3, 1)
     """
     cast = field((*ready, deadline, *_costs(cluster)))
@@ -98,7 +98,7 @@ def n_min(
     Parameters
     ----------
     cluster, ready, deadline
-        As in `most_load`.
+        As in `maximum_loads`.
     load : Number
     spare : Number, default 0
         Load that may be missing, for rounding errors of floats.
@@ -109,7 +109,7 @@ def n_min(
     2
     """
     done: Any = 0
-    for count, share in enumerate(most_load(cluster, ready, deadline), start=1):
+    for count, share in enumerate(maximum_loads(cluster, ready, deadline), start=1):
         done += share
         if done >= load - spare:
             return count
@@ -163,16 +163,18 @@ def minimum_completion(
     """
     cast = field((*ready, load, *_costs(cluster)))
     origin = cast(ready[0])
-    form = _Form(Costs.of(cluster, cast), [r - origin for r in ready[:most]], [cast(0)], stop)
-    work = cast(load) * (form.costs.tau + form.costs.chi)
-    least = form.least(work)
-    used = form.prefix(work, least)
-    completion, shares = form.completion(work, used, least)
-    return completion + origin, form.loads(shares, cast(load))
+    structure = _BlockStructure(
+        Costs.of(cluster, cast), [r - origin for r in ready[:most]], [cast(0)], stop
+    )
+    work = cast(load) * (structure.costs.tau + structure.costs.chi)
+    least = structure.least(work)
+    used = structure.prefix(work, least)
+    completion, shares = structure.completion(work, used, least)
+    return completion + origin, structure.loads(shares, cast(load))
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _BlockStructure:
     """The block structure over sorted ready times that start at 0, in one field."""
 
     costs: Costs
@@ -181,7 +183,7 @@ class _Form:
     """What ``X_{n-k}`` must be, at least, for ``X_n`` not to be negative, for k = 0, 1, ..."""
     stop: float | None = None
 
-    def keep_time(self) -> None:
+    def check_time_limit(self) -> None:
         """Raise `TimeoutError` if the time is up."""
         if self.stop is not None and time.monotonic() > self.stop:
             raise TimeoutError
@@ -193,7 +195,9 @@ class _Form:
         """
         sums = list(accumulate(self.ready))
         size = len(sums)
-        enough = smallest(lambda n: n == size or n * self.ready[n] - sums[n - 1] >= work, size)
+        enough = smallest_satisfying(
+            lambda n: n == size or n * self.ready[n] - sums[n - 1] >= work, size
+        )
         count = enough or size
         return (work + sums[count - 1]) / count + self.costs.theta_cm + self.costs.theta_cp
 
@@ -209,15 +213,15 @@ class _Form:
         if self.costs.chi == 0:
             return 1
 
-        def unsure(n: int) -> bool:
+        def maybe_unused(n: int) -> bool:
             """Whether node n + 1 is not sure to be used."""
             return n >= size or bool(self._threshold(n + 1) >= least)
 
         def late(n: int) -> bool:
             """Whether node n + 1 comes too late."""
-            return n >= size or bool(self._work_by(self._threshold(n + 1), n) >= work)
+            return n >= size or bool(self._work_done_by(self._threshold(n + 1), n) >= work)
 
-        sure = _gallop(unsure, 1, size)
+        sure = _galloping_search(maybe_unused, 1, size)
         if sure == size:
             return size
         enough, _ = self.completion(work, sure, least)  # a plan, hence not too early
@@ -226,7 +230,7 @@ class _Form:
             """Whether node n + 1 comes after that plan."""
             return n >= size or bool(self._threshold(n + 1) >= enough)
 
-        return _bisect(late, sure, _gallop(useless, sure, size))
+        return _binary_search(late, sure, _galloping_search(useless, sure, size))
 
     def completion(self, work: Any, used: int, least: Any) -> tuple[Any, list[Any]]:
         """Return the `xi` at which the first `used` nodes have done the work, and their ``X_i``.
@@ -236,8 +240,8 @@ class _Form:
         """
         xi = max(self._threshold(used), least)
         while True:
-            shares, leaders = self._shares(xi, used)
-            better = self._root(work, leaders, used)
+            shares, leaders = self._shares_and_leaders(xi, used)
+            better = self._completion_given_leaders(work, leaders, used)
             if not better > xi:  # the same leaders, or nothing but rounding left
                 return xi, shares
             xi = better
@@ -255,18 +259,18 @@ class _Form:
         unit = self.costs.tau + self.costs.chi
         loads = []
         for share in shares:
-            self.keep_time()
+            self.check_time_limit()
             loads.append(share / unit)
         return loads
 
-    def _shares(self, xi: Any, used: int) -> tuple[list[Any], list[int]]:
+    def _shares_and_leaders(self, xi: Any, used: int) -> tuple[list[Any], list[int]]:
         """Return the ``X_i`` at `xi`, and the nodes that lead a block; the first always does."""
         beta, theta = self.costs.beta, self.costs.theta_cm
         end = xi - theta - self.costs.theta_cp
         share = end - self.ready[0]
         shares, leaders = [share], [0]
         for ready in self.ready[1:used]:
-            self.keep_time()
+            self.check_time_limit()
             share = beta * share - theta
             free = end - ready
             if free < share:
@@ -275,13 +279,13 @@ class _Form:
             shares.append(share)
         return shares, leaders
 
-    def _work_by(self, xi: Any, used: int) -> Any:
+    def _work_done_by(self, xi: Any, used: int) -> Any:
         """Return the sum of the positive ``X_i`` at `xi` over the first `used` nodes."""
         beta, theta = self.costs.beta, self.costs.theta_cm
         end = xi - theta - self.costs.theta_cp
         total = share = end - self.ready[0]
         for ready in self.ready[1:used]:
-            self.keep_time()
+            self.check_time_limit()
             share = beta * share - theta
             free = end - ready
             if free < share:
@@ -291,7 +295,7 @@ class _Form:
             total += share
         return total
 
-    def _root(self, work: Any, leaders: list[int], used: int) -> Any:
+    def _completion_given_leaders(self, work: Any, leaders: list[int], used: int) -> Any:
         """Return the `xi` at which blocks with these leaders do the work: the block formula.
 
         A block of `m` nodes, whose leader is ready at `r`, does
@@ -301,7 +305,7 @@ class _Form:
         overhead = theta + self.costs.theta_cp
         top, bottom = work, work * 0
         for leader, following in pairwise((*leaders, used)):
-            self.keep_time()
+            self.check_time_limit()
             if following == leader + 1:
                 top += self.ready[leader] + overhead
                 bottom += 1
@@ -321,20 +325,20 @@ class _Form:
         if theta == 0:
             return self.ready[n - 1] + overhead
         while len(self.needed) < n:
-            self.keep_time()
+            self.check_time_limit()
             self.needed.append((self.needed[-1] + theta) / self.costs.beta)
         return max(map(add, self.ready[:n], self.needed[n - 1 :: -1])) + overhead
 
 
-def _gallop(holds: Callable[[int], bool], low: int, size: int) -> int:
+def _galloping_search(holds: Callable[[int], bool], low: int, size: int) -> int:
     """Return the smallest `n` in low..size for which `holds`; it is taken to hold for `size`."""
     high, step = low, 1
     while high < size and not holds(high):
         low, high, step = high + 1, min(high + step, size), 2 * step
-    return _bisect(holds, low, high)
+    return _binary_search(holds, low, high)
 
 
-def _bisect(holds: Callable[[int], bool], low: int, high: int) -> int:
+def _binary_search(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return the smallest `n` in low..high for which `holds`; it is taken to hold for `high`."""
     while low < high:
         middle = (low + high) // 2

@@ -9,7 +9,7 @@ from dlopt.problems.earliest_schedule import number_field
 from dlopt.problems.iit.data import Instance
 
 
-def orders(instance: Instance) -> dict[str, list[int]]:
+def service_orders(instance: Instance) -> dict[str, list[int]]:
     """Return the orders of service that are tried, by name.
 
     By ready time; by link speed (optimal where all nodes are ready at once and no set-up costs

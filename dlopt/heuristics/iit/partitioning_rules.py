@@ -80,7 +80,7 @@ class PartitionRule(ABC):
         Source: Mamat 2011, (4.7) and (4.9). Complexity: O(log most) execution times.
         """
         last = self.n_star(load, most) or most
-        return smallest(lambda n: bool(self.execution_time(load, n) <= slack), last)
+        return smallest_satisfying(lambda n: bool(self.execution_time(load, n) <= slack), last)
 
     def cost(self, load: Number, n: int) -> Any:
         """Return W(n) = n E(load, n), in node time. Source: Lin et al. 2005, section 5."""
@@ -115,11 +115,11 @@ class OptimalPartition(PartitionRule):
 
     def execution_time(self, load: Number, n: int) -> Any:
         """Return E(load, n), equation (4.6); beyond `n_star` it is a formula without a plan."""
-        return self._first(load, n) + self.theta_cm + self.theta_cp
+        return self._first_share(load, n) + self.theta_cm + self.theta_cp
 
     def loads(self, load: Number, n: int) -> list[Any]:
         """Return the loads in the order of transmission; beyond `n_star` some are negative."""
-        share = self._first(load, n)
+        share = self._first_share(load, n)
         beta, unit = self.chi / (self.tau + self.chi), self.tau + self.chi
         loads = []
         for _ in range(n):
@@ -141,11 +141,11 @@ class OptimalPartition(PartitionRule):
         def starved(n: int) -> bool:
             """Whether the last of n + 1 nodes gets nothing."""
             powers, _ = geometric(self.tau, self.chi, n)
-            return bool(beta**n * self._first(load, n + 1) <= self.theta_cm * powers)
+            return bool(beta**n * self._first_share(load, n + 1) <= self.theta_cm * powers)
 
-        return _first_within(starved, most)
+        return _smallest_within(starved, most)
 
-    def _first(self, load: Number, n: int) -> Any:
+    def _first_share(self, load: Number, n: int) -> Any:
         powers, sums = geometric(self.tau, self.chi, n)
         return (self._cast(load) * (self.tau + self.chi) + self.theta_cm * sums) / powers
 
@@ -177,15 +177,15 @@ class EqualPartition(PartitionRule):
             return 1
         if self.theta_cm == 0:
             return None
-        return _first_within(lambda n: bool(n * (n + 1) * self.theta_cm >= work), most)
+        return _smallest_within(lambda n: bool(n * (n + 1) * self.theta_cm >= work), most)
 
 
-def smallest(holds: Callable[[int], bool], last: int) -> int | None:
+def smallest_satisfying(holds: Callable[[int], bool], last: int) -> int | None:
     """Return the smallest `n` in 1..last for which `holds`, which once true must stay true.
 
     Examples
     --------
-    >>> smallest(lambda n: n * n >= 10, 8), smallest(lambda n: False, 8)
+    >>> smallest_satisfying(lambda n: n * n >= 10, 8), smallest_satisfying(lambda n: False, 8)
     (4, None)
     """
     if last < 1 or not holds(last):
@@ -200,14 +200,14 @@ def smallest(holds: Callable[[int], bool], last: int) -> int | None:
     return low
 
 
-def _first_within(holds: Callable[[int], bool], most: int | None) -> int:
+def _smallest_within(holds: Callable[[int], bool], most: int | None) -> int:
     """Return the smallest `n` for which `holds`, or `most` if it is larger; doubling first."""
     last = 1
     while not holds(last):
         if most is not None and last >= most:
             return most
         last *= 2
-    found = smallest(holds, last) or last
+    found = smallest_satisfying(holds, last) or last
     return found if most is None else min(found, most)
 
 

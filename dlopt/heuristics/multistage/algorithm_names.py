@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.multistage.literal_stream import FLAWS, Printed
-from dlopt.heuristics.multistage.queue import Queue
+from dlopt.heuristics.multistage.literal_stream import FLAWS, LiteralPlanner
+from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.problems.cluster import Cluster
 
 STEM = "multi-stage"
@@ -33,14 +33,14 @@ class Algorithm:
     'multi-stage'
     """
 
-    slip: str | None = None
+    flaw: str | None = None
 
     @property
     def name(self) -> str:
         """The name that `parse` reads."""
-        if self.slip is None:
+        if self.flaw is None:
             return STEM
-        return f"{STEM}:literal" if self.slip == "literal" else f"{STEM}:literal-{self.slip}"
+        return f"{STEM}:literal" if self.flaw == "literal" else f"{STEM}:literal-{self.flaw}"
 
 
 def parse(name: str) -> Algorithm:
@@ -55,26 +55,26 @@ def parse(name: str) -> Algorithm:
         raise NotApplicableError(f"an algorithm's name is needed, not a {type(name).__name__}")
     if name not in NAMES:
         raise NotApplicableError(f"unknown algorithm {name!r} (known: {', '.join(NAMES)})")
-    slip = name.removeprefix(STEM).removeprefix(":").removeprefix("literal-")
-    return Algorithm(slip or None)
+    flaw = name.removeprefix(STEM).removeprefix(":").removeprefix("literal-")
+    return Algorithm(flaw or None)
 
 
-def misfit(cluster: Cluster) -> str | None:
+def reason_against(cluster: Cluster) -> str | None:
     """Return why the algorithms do not apply to a cluster, or None if they do."""
     if not cluster.identical:
         return "the nodes differ"
     return "there are set-up costs" if cluster.has_setup_costs else None
 
 
-def core_of(
+def make_planner(
     algorithm: Algorithm,
     costs: tuple[Any, Any],
     ready: Sequence[Any],
     channel: Any,
     now: Any,
     *,
-    plain: bool = False,
-) -> Queue | Printed:
+    reference: bool = False,
+) -> MultiStageQueue | LiteralPlanner:
     """Return the queue that decides as an algorithm does, on a cluster as it stands.
 
     Raises
@@ -82,8 +82,8 @@ def core_of(
     NotApplicableError
         If a plain twin is asked for and there is none.
     """
-    if algorithm.slip is None:
-        return Queue(costs, ready, channel, now, plain=plain)
-    if plain:
+    if algorithm.flaw is None:
+        return MultiStageQueue(costs, ready, channel, now, reference=reference)
+    if reference:
         raise NotApplicableError(f"{algorithm.name} has no plain twin")
-    return Printed(algorithm.slip, costs, ready, channel, now)
+    return LiteralPlanner(algorithm.flaw, costs, ready, channel, now)

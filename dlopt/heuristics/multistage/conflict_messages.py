@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dlopt.arithmetic import shown, simplest
-from dlopt.heuristics.multistage.queue import Planned
+from dlopt.heuristics.multistage.queue import ScheduledTask
 from dlopt.problems.multistage.data import Grant, Reservation
 
 
-def conflict(
+def conflict_message(
     one: Reservation,
     refusal: Grant,
     held: Mapping[str, tuple[Reservation, tuple[int, ...]]],
-    sent: Iterable[Planned],
+    sent: Iterable[ScheduledTask],
 ) -> str:
     """Return why a reservation is refused, naming the first promise that stands against it.
 
@@ -34,7 +34,7 @@ def conflict(
     on_channel = refusal.because == "channel"
     named = set(one.nodes) if isinstance(one.nodes, tuple) else None
     end = one.channel_end if on_channel else one.end
-    for holder, start, sent_by, done, nodes in _holders(held, sent):
+    for holder, start, sent_by, done, nodes in _allocations(held, sent):
         until = sent_by if on_channel else done
         apart = not (on_channel or named is None or named & set(nodes))
         if not apart and max(one.start, start) < min(end, until):
@@ -42,17 +42,17 @@ def conflict(
     return f"{reason}: there are no more, or the cluster is not ready"
 
 
-def _holders(
-    held: Mapping[str, tuple[Reservation, tuple[int, ...]]], sent: Iterable[Planned]
+def _allocations(
+    held: Mapping[str, tuple[Reservation, tuple[int, ...]]], sent: Iterable[ScheduledTask]
 ) -> Iterator[tuple[str, Any, Any, Any, tuple[int, ...]]]:
     for name, (other, nodes) in held.items():
         yield f"reservation {name}", other.start, other.channel_end, other.end, nodes
     for planned in sent:
-        for piece in planned.pieces:
-            yield f"task {planned.task.id}", piece.start, piece.sent, piece.end, (piece.node,)
+        for chunk in planned.chunks:
+            yield f"task {planned.task.id}", chunk.start, chunk.sent, chunk.end, (chunk.node,)
 
 
-def conflict_of_promises(promised: Iterable[Reservation], cast: Callable[[Any], Any]) -> str | None:
+def conflicting_promises(promised: Iterable[Reservation], cast: Callable[[Any], Any]) -> str | None:
     """Return why reservations that were promised exclude each other, None if they do not.
 
     Parameters

@@ -8,13 +8,13 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.dispatching_rules import Waiting
+from dlopt.heuristics.admission.dispatching_rules import QueuedTask
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.guarded import Guarded
-from dlopt.heuristics.multistage.algorithm_names import core_of, misfit, parse
-from dlopt.heuristics.multistage.busy_intervals import Wish
-from dlopt.heuristics.multistage.conflict_messages import conflict, conflict_of_promises
-from dlopt.heuristics.multistage.queue import Denied
+from dlopt.heuristics.multistage.algorithm_names import make_planner, parse, reason_against
+from dlopt.heuristics.multistage.busy_intervals import ReservationRequest
+from dlopt.heuristics.multistage.conflict_messages import conflict_message, conflicting_promises
+from dlopt.heuristics.multistage.queue import Refusal
 from dlopt.heuristics.resubmitted import resubmission_faults
 from dlopt.problems.admission.data import Chunk, Decision, Task
 from dlopt.problems.cluster import Cluster
@@ -23,7 +23,7 @@ from dlopt.problems.validated_record import NonNegative, Record
 
 
 @dataclass(frozen=True, slots=True)
-class _State(Record):
+class _InitialState(Record):
     now: NonNegative = 0
     ready_times: tuple[NonNegative, ...] = ()
     channel_ready: NonNegative = 0
@@ -92,15 +92,15 @@ class MultiStage(Guarded):
         ready_times: Sequence[Number] = (),
         channel_ready: Number = 0,
         exact_numbers: bool | None = None,
-        plain: bool = False,
+        reference: bool = False,
     ) -> None:
         if not isinstance(cluster, Cluster):
             raise NotApplicableError(f"a cluster is needed, not a {type(cluster).__name__}")
-        reason = misfit(cluster)
+        reason = reason_against(cluster)
         if reason is not None:
             raise NotApplicableError(f"multi-stage algorithms do not apply: {reason}")
         self.algorithm = parse(algorithm)
-        given = _State(now, ready_times, channel_ready)  # type: ignore[arg-type]
+        given = _InitialState(now, ready_times, channel_ready)  # type: ignore[arg-type]
         now, channel_ready = given.now, given.channel_ready
         ready = given.ready_times or (now,) * cluster.nodes
         if len(ready) != cluster.nodes:
@@ -114,15 +114,15 @@ class MultiStage(Guarded):
         self._cast = cast
         costs = cast(cluster.tau_of(0)), cast(cluster.chi_of(0))
         state = costs, [cast(instant) for instant in ready], cast(channel_ready), self.now
-        self._queue = core_of(self.algorithm, *state, plain=plain)
+        self._queue = make_planner(self.algorithm, *state, reference=reference)
         self._decisions: dict[str, Decision] = {}
         self._grants: dict[str, Grant] = {}
         self._submissions = 0
-        self._held: dict[str, tuple[Reservation, tuple[int, ...]]] = {}
+        self._accepted: dict[str, tuple[Reservation, tuple[int, ...]]] = {}
 
     @classmethod
     def of(
-        cls, instance: Instance, algorithm: str = "multi-stage", *, plain: bool = False
+        cls, instance: Instance, algorithm: str = "multi-stage", *, reference: bool = False
     ) -> MultiStage:
         """Start from the state of an instance: what it promised before ``now`` is planned.
 
@@ -138,13 +138,13 @@ class MultiStage(Guarded):
             ready_times=instance.free_times,
             channel_ready=instance.channel_free,
             exact_numbers=instance.exact,
-            plain=plain,
+            reference=reference,
         )
         for one in instance.reservations:
             if one.id in instance.promised:
                 engine._reserve(one, min(engine._cast(one.arrival), engine.now), promised=True)
         kept = [one for one in instance.reservations if one.id in instance.promised]
-        clash = conflict_of_promises(kept, engine._cast)
+        clash = conflicting_promises(kept, engine._cast)
         if clash is not None:
             raise PromiseError(clash)
         stream = instance.stream
@@ -153,9 +153,9 @@ class MultiStage(Guarded):
         for task in instance.tasks:
             if task.arrival < instance.now:
                 if remaining[task.id] > 0:
-                    waiting.append(engine._waiting(task, remaining[task.id]))
-                engine._record(task.id, True, engine._cast(task.arrival))
-        refused = engine._queue.restore(waiting, engine.now)
+                    waiting.append(engine._to_queued_task(task, remaining[task.id]))
+                engine._record_decision(task.id, True, engine._cast(task.arrival))
+        refused = engine._queue.load_promised(waiting, engine.now)
         if refused is not None:
             name = engine.algorithm.name
             raise PromiseError(f"{name} finds no plan that keeps the promise to {refused.task.id}")
@@ -209,14 +209,14 @@ class MultiStage(Guarded):
                 faults.append(Fault("remaining", task.remaining, "is for tasks of a state only"))
             if faults:
                 raise InvalidInstanceError(faults)
-            new = self._waiting(task, task.load)
-            refused = self._queue.offer(new)
+            new = self._to_queued_task(task, task.load)
+            refused = self._queue.try_admit(new)
             if refused is not None:
                 by, of = refused.miss
                 rest = {"missed": refused.task.id, "by": simplest(by), "of": of}
-                return self._record(task.id, False, new.arrival, **rest)
+                return self._record_decision(task.id, False, new.arrival, **rest)
             self.now = new.arrival
-            return self._record(task.id, True, new.arrival)
+            return self._record_decision(task.id, True, new.arrival)
 
     def reserve(self, reservation: Reservation) -> Grant:
         """Decide on a reservation that is asked for.
@@ -264,7 +264,7 @@ class MultiStage(Guarded):
             If `now` lies before the engine's clock.
         """
         with self._lock:
-            instant = self._cast(_State(now).now)
+            instant = self._cast(_InitialState(now).now)
             if instant < self.now:
                 rule = f"must not lie before {shown(simplest(self.now), 15)}"
                 raise InvalidInstanceError([Fault("now", now, rule)])
@@ -281,7 +281,7 @@ class MultiStage(Guarded):
             chunks = tuple(
                 Chunk(planned.task.id, node, load, start, sent, sent, end)
                 for planned in self._queue.placements()
-                for node, load, start, sent, end in planned.pieces
+                for node, load, start, sent, end in planned.chunks
             )
             return Solution(self.decisions, self.grants, chunks)
 
@@ -299,31 +299,33 @@ class MultiStage(Guarded):
         start, sent, end = (
             max(self._cast(time), begun) for time in (one.start, one.channel_end, one.end)
         )
-        wish = Wish(start, sent, end, one.nodes)
+        request = ReservationRequest(start, sent, end, one.nodes)
         found: Any = one.nodes
         if end > start:
-            found = self._queue.reserve(wish, max(at, self.now))
-        if isinstance(found, Denied):
+            found = self._queue.reserve(request, max(at, self.now))
+        if isinstance(found, Refusal):
             grant = Grant(one.id, False, simplest(at), (), found.because, found.missed)
             if promised or one.mandatory:
                 kind = "promised" if promised else "mandatory"
-                why = conflict(one, grant, self._held, self._queue.begun(max(at, self.now)))
+                why = conflict_message(
+                    one, grant, self._accepted, self._queue.started(max(at, self.now))
+                )
                 raise PromiseError(f"{kind} reservation {one.id}: {why}")
         else:
             grant = Grant(one.id, True, simplest(at), found)
-            self._held[one.id] = one, found
+            self._accepted[one.id] = one, found
             self.now = max(at, self.now)
         self._grants.pop(one.id, None)  # the last one stands where it was made
         self._grants[one.id] = grant
         return grant
 
-    def _waiting(self, task: Task, load: Number) -> Waiting:
+    def _to_queued_task(self, task: Task, load: Number) -> QueuedTask:
         cast = self._cast
         arrival = cast(task.arrival)
         deadline = arrival + cast(task.deadline)
-        return Waiting((deadline, self._submissions), task.id, arrival, cast(load), deadline)
+        return QueuedTask((deadline, self._submissions), task.id, arrival, cast(load), deadline)
 
-    def _record(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
+    def _record_decision(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
         decision = Decision(task, accepted, simplest(at), **rest)
         self._decisions.pop(task, None)  # the last one stands where it was made
         self._decisions[task] = decision

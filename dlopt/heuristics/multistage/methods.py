@@ -45,7 +45,7 @@ def stream(
     """
     goal = objective or default_objective(instance)
     try:
-        engine = decided(algorithm, instance)
+        engine = decide_all(algorithm, instance)
     except PromiseError as error:
         return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=str(error))
     plan = engine.plan()
@@ -69,7 +69,7 @@ def stream(
     )
 
 
-def decided(algorithm: str, instance: Instance, *, plain: bool = False) -> MultiStage:
+def decide_all(algorithm: str, instance: Instance, *, reference: bool = False) -> MultiStage:
     """Return an engine that was told all that arrives.
 
     Raises
@@ -77,7 +77,7 @@ def decided(algorithm: str, instance: Instance, *, plain: bool = False) -> Multi
     PromiseError
         See `stream`.
     """
-    engine = MultiStage.of(instance, algorithm, plain=plain)
+    engine = MultiStage.of(instance, algorithm, reference=reference)
     arriving: list[Task | Reservation] = [
         one for one in instance.reservations if one.arrival >= instance.now
     ]
@@ -92,7 +92,7 @@ def decided(algorithm: str, instance: Instance, *, plain: bool = False) -> Multi
 
 def applies(instance: Instance) -> str | None:
     """Return why an algorithm does not apply: nodes that differ, or set-up costs."""
-    return algorithm_names.misfit(instance.cluster)
+    return algorithm_names.reason_against(instance.cluster)
 
 
 def _arrival(one: Task | Reservation) -> Any:

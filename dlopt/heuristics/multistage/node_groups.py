@@ -5,7 +5,7 @@ channel is taken cannot be, so such a time may count as taken: of a node that wa
 served, the time from the instant at which it can receive; of one that is not served in a stage,
 though there is load left, the whole stage. Nodes that are served in the same stages, whenever each
 is, then stay equal; only the last stage of a task divides them. What is planned is the same; who
-asks whether a node is free must ask `dlopt.heuristics.multistage.busy_intervals.Blocks`.
+asks whether a node is free must ask `dlopt.heuristics.multistage.busy_intervals.BusyIntervals`.
 """
 
 from __future__ import annotations
@@ -15,22 +15,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import Any, NamedTuple, TypeAlias
 
-from dlopt.heuristics.multistage.busy_intervals import Window, free_from, join, joined, since
+from dlopt.heuristics.multistage.busy_intervals import (
+    ReservedWindow,
+    first_free,
+    insert_interval,
+    with_interval,
+    without_past,
+)
 
-Places: TypeAlias = Sequence[int]
+Positions: TypeAlias = Sequence[int]
 """Places in the order in which nodes can receive, increasing."""
 
 
-class Group(NamedTuple):
+class NodeGroup(NamedTuple):
     """Nodes that are taken at the same times."""
 
     earliest: Any
     """They cannot receive before it; it may be too early, and is improved."""
-    taken: list[Any]
+    busy: list[Any]
     nodes: tuple[int, ...]
 
 
-class Move(NamedTuple):
+class GroupAllocation(NamedTuple):
     """Nodes of a group, the first ones, that a plan takes."""
 
     group: int
@@ -40,7 +46,7 @@ class Move(NamedTuple):
     """Gaps between busy times, by the index of their end, and until when each is taken."""
 
 
-class Groups:
+class NodeGroups:
     """What is taken of the channel and of groups of nodes.
 
     Lists are replaced and never changed, so that copies share them.
@@ -53,52 +59,54 @@ class Groups:
 
     __slots__ = ("channel", "groups")
 
-    def __init__(self, channel: list[Any], groups: list[Group]) -> None:
+    def __init__(self, channel: list[Any], groups: list[NodeGroup]) -> None:
         self.channel = channel
         self.groups = groups
 
     @classmethod
-    def around(cls, channel: list[Any], nodes: Sequence[list[Any]]) -> Groups:
+    def from_busy(cls, channel: list[Any], nodes: Sequence[list[Any]]) -> NodeGroups:
         """Return groups of nodes that are taken at given times."""
         state = cls(channel, [])
-        state._add((0, taken, (node,)) for node, taken in enumerate(nodes))
+        state._add((0, busy, (node,)) for node, busy in enumerate(nodes))
         return state
 
     @classmethod
-    def of(cls, ready: Sequence[Any], channel: Any, now: Any) -> Groups:
+    def of(cls, ready: Sequence[Any], channel: Any, now: Any) -> NodeGroups:
         """Return a cluster whose nodes and channel are taken until they are ready.
 
         What is free at `now` is not taken at all.
         """
-        taken = [[now * 0, instant] if instant > now else [] for instant in ready]
-        return cls.around([now * 0, channel] if channel > now else [], taken)
+        busy = [[now * 0, instant] if instant > now else [] for instant in ready]
+        return cls.from_busy([now * 0, channel] if channel > now else [], busy)
 
     @property
     def nodes(self) -> list[list[Any]]:
         """When each node is taken."""
-        pairs = [(node, taken) for _, taken, nodes in self.groups for node in nodes]
-        return [taken for _, taken in sorted(pairs)]
+        pairs = [(node, busy) for _, busy, nodes in self.groups for node in nodes]
+        return [busy for _, busy in sorted(pairs)]
 
-    def copy(self) -> Groups:
+    def copy(self) -> NodeGroups:
         """Return a copy that shares nothing that changes. Complexity: a pointer for each group."""
-        return Groups(self.channel, self.groups.copy())
+        return NodeGroups(self.channel, self.groups.copy())
 
-    def hold(self, plan: Any) -> None:
+    def allocate(self, plan: Any) -> None:
         """Take what a plan of the planner needs."""
         self.channel = self.channel.copy()
         for start, sent in plan.transmissions():
-            join(self.channel, start, sent)
+            insert_interval(self.channel, start, sent)
         found, done = [], dict[int, int]()
-        for at, count, filled in plan.moves():
-            earliest, taken, nodes = self.groups[at]
-            found.append((earliest, _filled(taken, filled), nodes[done.get(at, 0) : count]))
+        for at, count, filled in plan.group_allocations():
+            earliest, busy, nodes = self.groups[at]
+            found.append(
+                (earliest, _with_gaps_filled(busy, filled), nodes[done.get(at, 0) : count])
+            )
             done[at] = count
         for at, size in done.items():
             self.groups[at] = self.groups[at]._replace(nodes=self.groups[at].nodes[size:])
         self.groups = [group for group in self.groups if group.nodes]
         self._add(found)
 
-    def reserve(self, window: Window, known: dict[int, Any]) -> None:
+    def reserve(self, window: ReservedWindow, known: dict[int, Any]) -> None:
         """Take what a reservation needs.
 
         Parameters
@@ -108,48 +116,48 @@ class Groups:
             What the same reservation made of objects before, by their ``id``, with the objects:
             copies share most of theirs, and go on sharing.
         """
-        self.channel = _entered(self.channel, window.start, window.io_end, known)
+        self.channel = _with_interval_cached(self.channel, window.start, window.io_end, known)
         groups, self.groups = self.groups, []
         for group in groups:
             found = known.get(id(group))
             if found is None:
-                found = known[id(group)] = group, _divided(group, window, known)
+                found = known[id(group)] = group, _split_group(group, window, known)
             self.groups += found[1]
 
-    def forget(self, now: Any) -> None:
+    def purge(self, now: Any) -> None:
         """Drop what ended at an instant or before it: nothing is planned there any more."""
-        self.channel = since(self.channel, now)
+        self.channel = without_past(self.channel, now)
         groups, self.groups = self.groups, []
-        self._add((earliest, since(taken, now), nodes) for earliest, taken, nodes in groups)
+        self._add((earliest, without_past(busy, now), nodes) for earliest, busy, nodes in groups)
 
-    def line(self, lo: Any, until: Any) -> Line:
+    def reception_order(self, lo: Any, until: Any) -> ReceptionOrder:
         """Return the nodes in the order in which they can receive from `lo` on."""
-        return Line(self, lo, until)
+        return ReceptionOrder(self, lo, until)
 
     def _add(self, groups: Iterable[tuple[Any, list[Any], tuple[int, ...]]]) -> None:
         """Add groups, those that are equal as one."""
-        equal: dict[tuple[Any, ...], Group] = {}
-        for earliest, taken, nodes in groups:
-            key = tuple(taken)
+        equal: dict[tuple[Any, ...], NodeGroup] = {}
+        for earliest, busy, nodes in groups:
+            key = tuple(busy)
             before = equal.get(key)
             if before is not None:
-                earliest, taken = min(earliest, before.earliest), before.taken
+                earliest, busy = min(earliest, before.earliest), before.busy
                 nodes = tuple(sorted(before.nodes + nodes))
-            equal[key] = Group(earliest, taken, nodes)
+            equal[key] = NodeGroup(earliest, busy, nodes)
         self.groups += equal.values()
 
 
-class Part(NamedTuple):
+class OrderedGroup(NamedTuple):
     """Nodes of a group that stand in a line."""
 
     group: int
-    taken: list[Any]
-    places: Places
+    busy: list[Any]
+    positions: Positions
     instant: Any
     """When they can receive."""
 
 
-class Line:
+class ReceptionOrder:
     """Nodes in the order in which they can receive first; of two at one instant, by number.
 
     A node can receive when it is free and the channel is. It is found out only for as many nodes
@@ -171,43 +179,43 @@ class Line:
         Those that can receive at one instant come together or not at all.
     """
 
-    __slots__ = ("_first", "_heap", "_state", "_until", "order", "parts")
+    __slots__ = ("_first", "_heap", "_state", "_until", "order", "ordered_groups")
 
-    def __init__(self, state: Groups, lo: Any, until: Any) -> None:
+    def __init__(self, state: NodeGroups, lo: Any, until: Any) -> None:
         self._state, self._until = state, until
-        self._first = free_from(state.channel, lo)
+        self._first = first_free(state.channel, lo)
         self._heap = [(group.earliest, at) for at, group in enumerate(state.groups) if group.nodes]
         heapify(self._heap)
         self.order: list[int] = []
-        self.parts: list[Part] = []
+        self.ordered_groups: list[OrderedGroup] = []
 
-    def upto(self, count: int) -> int:
+    def extend_to(self, count: int) -> int:
         """Find out the first nodes, and return how many there are, `count` at the most."""
         while len(self.order) < count:
-            together = self._together(self._next())
-            if not together:
+            merged_groups = self._merge_equivalent(self._next())
+            if not merged_groups:
                 return len(self.order)
             first = len(self.order)
-            groups = [self._state.groups[at] for _, at in together]
+            groups = [self._state.groups[at] for _, at in merged_groups]
             if len(groups) == 1:
                 self.order += groups[0].nodes
-                ranges: list[Places] = [range(first, len(self.order))]
+                ranges: list[Positions] = [range(first, len(self.order))]
             else:
                 self.order += sorted(node for group in groups for node in group.nodes)
                 place = {self.order[at]: at for at in range(first, len(self.order))}
                 ranges = [[place[node] for node in group.nodes] for group in groups]
-            for (instant, at), group, places in zip(together, groups, ranges, strict=True):
-                self.parts.append(Part(at, group.taken, places, instant))
+            for (instant, at), group, positions in zip(merged_groups, groups, ranges, strict=True):
+                self.ordered_groups.append(OrderedGroup(at, group.busy, positions, instant))
         return count
 
-    def first(self, count: int) -> Iterator[Part]:
+    def first(self, count: int) -> Iterator[OrderedGroup]:
         """Yield the parts of the first nodes, which are known."""
-        for part in self.parts:
-            places = part.places
-            if places[-1] < count:
+        for part in self.ordered_groups:
+            positions = part.positions
+            if positions[-1] < count:
                 yield part
-            elif places[0] < count:
-                yield part._replace(places=places[: bisect_left(places, count)])
+            elif positions[0] < count:
+                yield part._replace(positions=positions[: bisect_left(positions, count)])
 
     def _next(self) -> list[tuple[Any, int]]:
         """Return the groups that can receive next, all at one instant."""
@@ -218,77 +226,81 @@ class Line:
             if found and known > found[0][0]:
                 break
             instant = max(known, self._first)
-            _, taken, nodes = groups[at]
+            _, busy, nodes = groups[at]
             while True:
                 index = bisect_right(channel, instant)
                 if index % 2:
                     instant = channel[index]
-                index = bisect_right(taken, instant)
+                index = bisect_right(busy, instant)
                 if index % 2 == 0:
                     break
-                instant = taken[index]
+                instant = busy[index]
             if instant > known:
                 heapreplace(heap, (instant, at))
-                groups[at] = Group(instant, taken, nodes)
+                groups[at] = NodeGroup(instant, busy, nodes)
             else:
                 found.append(heappop(heap))
         return found
 
-    def _together(self, found: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
+    def _merge_equivalent(self, found: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
         """Make one group of those that differ only in what was before they can receive."""
         if len(found) < 2:
             return found
         groups = self._state.groups
-        alike: dict[tuple[Any, ...], tuple[Any, list[int]]] = {}
+        equivalent: dict[tuple[Any, ...], tuple[Any, list[int]]] = {}
         for instant, at in found:
-            taken = groups[at].taken
-            rest = tuple(taken[bisect_right(taken, instant) :])
-            alike.setdefault(rest, (instant, []))[1].append(at)
-        for _, members in alike.values():
+            busy = groups[at].busy
+            rest = tuple(busy[bisect_right(busy, instant) :])
+            equivalent.setdefault(rest, (instant, []))[1].append(at)
+        for _, members in equivalent.values():
             if len(members) > 1:
                 nodes = tuple(sorted(node for at in members for node in groups[at].nodes))
                 groups[members[0]] = groups[members[0]]._replace(nodes=nodes)
                 for at in members[1:]:
                     groups[at] = groups[at]._replace(nodes=())
-        return [(instant, members[0]) for instant, members in alike.values()]
+        return [(instant, members[0]) for instant, members in equivalent.values()]
 
 
-def _filled(taken: list[Any], filled: dict[int, Any]) -> list[Any]:
+def _with_gaps_filled(busy: list[Any], filled: dict[int, Any]) -> list[Any]:
     """Return busy times with gaps filled from their start, or from the beginning of time, on.
 
     Examples
     --------
-    >>> _filled([4, 6, 9, 10], {0: 4, 2: 8}), _filled([0, 2, 4, 6], {2: 4}), _filled([], {0: 2})
+    >>> _with_gaps_filled([4, 6, 9, 10], {0: 4, 2: 8}), _with_gaps_filled([0, 2, 4, 6], {2: 4}), _with_gaps_filled([], {0: 2})
     ([0, 8, 9, 10], [0, 6], [0, 2])
     """
-    taken = taken.copy()
+    busy = busy.copy()
     for at, stop in sorted(filled.items(), reverse=True):
-        touches = at < len(taken) and taken[at] == stop
+        touches = at < len(busy) and busy[at] == stop
         if not at:
-            taken[: int(touches)] = [stop * 0] if touches else [stop * 0, stop]
+            busy[: int(touches)] = [stop * 0] if touches else [stop * 0, stop]
         elif touches:
-            del taken[at - 1 : at + 1]
+            del busy[at - 1 : at + 1]
         else:
-            taken[at - 1] = stop
-    return taken
+            busy[at - 1] = stop
+    return busy
 
 
-def _divided(group: Group, window: Window, known: dict[int, Any]) -> list[Group]:
+def _split_group(
+    group: NodeGroup, window: ReservedWindow, known: dict[int, Any]
+) -> list[NodeGroup]:
     """Return what a reservation makes of a group: nodes without it, and with it."""
     inside = tuple(sorted(set(group.nodes).intersection(window.nodes)))
     if not inside:
         return [group]
-    taken = _entered(group.taken, window.start, window.end, known)
-    found = [Group(group.earliest, taken, inside)]
+    busy = _with_interval_cached(group.busy, window.start, window.end, known)
+    found = [NodeGroup(group.earliest, busy, inside)]
     if len(inside) < len(group.nodes):
         outside = tuple(sorted(set(group.nodes).difference(inside)))
         found.append(group._replace(nodes=outside))
     return found
 
 
-def _entered(taken: list[Any], start: Any, end: Any, known: dict[int, Any]) -> list[Any]:
+def _with_interval_cached(
+    busy: list[Any], start: Any, end: Any, known: dict[int, Any]
+) -> list[Any]:
     # The old list is kept with the new one: an id may be given again once a list is gone.
-    if id(taken) not in known:
-        known[id(taken)] = taken, joined(taken, start, end)
-    found: list[Any] = known[id(taken)][1]
+    if id(busy) not in known:
+        known[id(busy)] = busy, with_interval(busy, start, end)
+    found: list[Any] = known[id(busy)][1]
     return found

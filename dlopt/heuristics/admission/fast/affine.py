@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Trace:
+class ComparisonTracker:
     """The comparisons that numbers were part of, as far as they matter.
 
     Parameters
@@ -33,7 +33,7 @@ class Trace:
                 self.next = root
 
 
-class Affine:
+class AffineNumber:
     """A number ``value + slope (d - at)``, as far as a program needs it that compares and adds.
 
     Comparisons come out as for a deadline `d` just behind `at`.
@@ -46,62 +46,62 @@ class Affine:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> trace = Trace(Fraction(4))
-    >>> deadline = Affine(Fraction(4), Fraction(1), trace)
+    >>> trace = ComparisonTracker(Fraction(4))
+    >>> deadline = AffineNumber(Fraction(4), Fraction(1), trace)
     >>> (deadline - 1) / 2 < 3, trace.next
     (True, Fraction(7, 1))
     """
 
     __slots__ = ("slope", "trace", "value")
 
-    def __init__(self, value: Any, slope: Any, trace: Trace) -> None:
+    def __init__(self, value: Any, slope: Any, trace: ComparisonTracker) -> None:
         self.value, self.slope, self.trace = value, slope, trace
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __add__(self, other: Any) -> Affine:
-        value, slope = _parts(other)
-        return Affine(self.value + value, self.slope + slope, self.trace)
+    def __add__(self, other: Any) -> AffineNumber:
+        value, slope = _value_and_slope(other)
+        return AffineNumber(self.value + value, self.slope + slope, self.trace)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Affine:
-        value, slope = _parts(other)
-        return Affine(self.value - value, self.slope - slope, self.trace)
+    def __sub__(self, other: Any) -> AffineNumber:
+        value, slope = _value_and_slope(other)
+        return AffineNumber(self.value - value, self.slope - slope, self.trace)
 
-    def __rsub__(self, other: Any) -> Affine:
-        return Affine(other - self.value, -self.slope, self.trace)
+    def __rsub__(self, other: Any) -> AffineNumber:
+        return AffineNumber(other - self.value, -self.slope, self.trace)
 
-    def __mul__(self, factor: Any) -> Affine:
-        return Affine(self.value * factor, self.slope * factor, self.trace)
+    def __mul__(self, factor: Any) -> AffineNumber:
+        return AffineNumber(self.value * factor, self.slope * factor, self.trace)
 
-    def __truediv__(self, divisor: Any) -> Affine:
-        return Affine(self.value / divisor, self.slope / divisor, self.trace)
+    def __truediv__(self, divisor: Any) -> AffineNumber:
+        return AffineNumber(self.value / divisor, self.slope / divisor, self.trace)
 
     def __lt__(self, other: Any) -> bool:
-        return bool(self._against(other) < 0)
+        return bool(self._difference(other) < 0)
 
     def __le__(self, other: Any) -> bool:
-        return bool(self._against(other) <= 0)
+        return bool(self._difference(other) <= 0)
 
     def __gt__(self, other: Any) -> bool:
-        return bool(self._against(other) > 0)
+        return bool(self._difference(other) > 0)
 
     def __ge__(self, other: Any) -> bool:
-        return bool(self._against(other) >= 0)
+        return bool(self._difference(other) >= 0)
 
     def __eq__(self, other: object) -> bool:
-        return bool(self._against(other) == 0)
+        return bool(self._difference(other) == 0)
 
     def __bool__(self) -> bool:
-        return bool(self._against(0) != 0)
+        return bool(self._difference(0) != 0)
 
-    def _against(self, other: Any) -> Any:
-        value, slope = _parts(other)
+    def _difference(self, other: Any) -> Any:
+        value, slope = _value_and_slope(other)
         difference = self.value - value
         self.trace.compare(difference, self.slope - slope)
         return difference or self.slope - slope
 
 
-def _parts(number: Any) -> tuple[Any, Any]:
-    return (number.value, number.slope) if isinstance(number, Affine) else (number, 0)
+def _value_and_slope(number: Any) -> tuple[Any, Any]:
+    return (number.value, number.slope) if isinstance(number, AffineNumber) else (number, 0)

@@ -12,13 +12,13 @@ from heapq import heapify, heapreplace
 from typing import Any, NamedTuple, Protocol
 
 from dlopt.arithmetic import FLOATING, ROUNDING
-from dlopt.heuristics.admission.dispatching_rules import Lost, Waiting
+from dlopt.heuristics.admission.dispatching_rules import QueuedTask, UnfinishedTask
 from dlopt.problems.admission.data import Chunk
 
-_ROUNDING = float(ROUNDING)
+_FLOAT_RESOLUTION = float(ROUNDING)
 
 
-class Entry:
+class QueueEntry:
     """A task that waits, and what of its load does.
 
     Attributes
@@ -28,39 +28,39 @@ class Entry:
         What has not been sent.
     """
 
-    __slots__ = ("rest", "task")
+    __slots__ = ("remaining", "task")
 
-    def __init__(self, task: Waiting, rest: Any) -> None:
-        self.task, self.rest = task, rest
+    def __init__(self, task: QueuedTask, remaining: Any) -> None:
+        self.task, self.remaining = task, remaining
 
 
-class Lane(Protocol):
+class TaskQueue(Protocol):
     """The tasks that wait, in the order of their deadlines, as the dispatcher sees them."""
 
-    memory: Any
+    sent_history: Any
     """What else dispatching changes; to be set back, too."""
 
-    def first(self) -> Entry | None:
+    def first(self) -> QueueEntry | None:
         """Return the task with the earliest deadline."""
 
-    def take(self, entry: Entry, left: Any, start: Any, end: Any) -> None:
+    def record_sent(self, entry: QueueEntry, left: Any, start: Any, end: Any) -> None:
         """Leave so much of the first task: the rest of it is on a node from `start` to `end`."""
 
-    def put_back(self, entry: Entry, rest: Any) -> None:
-        """Take back `take`: so much of the first task waited before."""
+    def undo_sent(self, entry: QueueEntry, remaining: Any) -> None:
+        """Take back `record_sent`: so much of the first task waited before."""
 
 
-class Sent(NamedTuple):
+class SentPart(NamedTuple):
     """A part of a task that was sent to a node."""
 
-    task: Waiting
+    task: QueuedTask
     load: Any
     start: Any
     sent: Any
     end: Any
 
 
-class _Mark(NamedTuple):
+class _Checkpoint(NamedTuple):
     """What the dispatcher was, but for the tasks that waited; its lists are copied on writing."""
 
     times: list[Any]
@@ -68,8 +68,8 @@ class _Mark(NamedTuple):
     head: Any
     clock: Any
     sent: int
-    lost: int
-    memory: Any
+    unfinished: int
+    sent_history: Any
 
 
 class Dispatcher:
@@ -109,7 +109,7 @@ class Dispatcher:
     """
 
     def __init__(
-        self, costs: tuple[Any, ...], ready: Sequence[Any], channel: Any, now: Any, lane: Lane
+        self, costs: tuple[Any, ...], ready: Sequence[Any], channel: Any, now: Any, lane: TaskQueue
     ) -> None:
         self.tau, self.chi, *_ = costs
         self.unit = self.tau + self.chi
@@ -123,11 +123,11 @@ class Dispatcher:
                 self.times.append(instant)
                 self.counts.append(1)
         self.head, self.clock, self.lane = channel, now, lane
-        self.sent: list[Sent] = []
-        self.lost: list[Lost] = []
+        self.sent: list[SentPart] = []
+        self.unfinished: list[UnfinishedTask] = []
         self.version = 0
-        self._mark: _Mark | None = None
-        self._log: list[tuple[Entry, Any]] = []
+        self._mark: _Checkpoint | None = None
+        self._log: list[tuple[QueueEntry, Any]] = []
 
     @property
     def base(self) -> Any:
@@ -153,22 +153,22 @@ class Dispatcher:
             start = max(self.times[0], self.head, self.clock)
             if until is not None and (start > until or (start == until and not inclusive)):
                 break
-            self._keep(entry)
-            due, rest = entry.task.deadline, entry.rest
-            load, left, end = rest, 0, start + rest * self.unit
+            self._save_for_rollback(entry)
+            due, remaining = entry.task.deadline, entry.remaining
+            load, left, end = remaining, 0, start + remaining * self.unit
             if end > due and end - due > self._rounding(entry.task):
                 if start >= due:
-                    self.lost.append(Lost(entry.task, rest))
-                    lane.take(entry, 0, start, start)
+                    self.unfinished.append(UnfinishedTask(entry.task, remaining))
+                    lane.record_sent(entry, 0, start, start)
                     continue
                 load, end = (due - start) / self.unit, due
-                left = rest - load
+                left = remaining - load
             self.head = start + load * self.tau
-            self._hold(end)
-            self.sent.append(Sent(entry.task, load, start, self.head, end))
-            lane.take(entry, left, start, end)
+            self._occupy_first_node(end)
+            self.sent.append(SentPart(entry.task, load, start, self.head, end))
+            lane.record_sent(entry, left, start, end)
         if until is not None and until > self.clock:
-            self._keep(None)
+            self._save_for_rollback(None)
             self.clock = until
 
     def commit(self) -> None:
@@ -180,32 +180,36 @@ class Dispatcher:
         """Take back what was sent since the last `commit`."""
         if self._mark is None:
             return
-        for entry, rest in reversed(self._log):
-            self.lane.put_back(entry, rest)
+        for entry, remaining in reversed(self._log):
+            self.lane.undo_sent(entry, remaining)
         mark = self._mark
         self.times, self.counts = mark.times, mark.counts
-        self.head, self.clock, self.lane.memory = mark.head, mark.clock, mark.memory
-        del self.sent[mark.sent :], self.lost[mark.lost :]
+        self.head, self.clock, self.lane.sent_history = mark.head, mark.clock, mark.sent_history
+        del self.sent[mark.sent :], self.unfinished[mark.unfinished :]
         self.version += 1
         self.commit()
 
-    def _rounding(self, task: Waiting) -> Any:
+    def _rounding(self, task: QueuedTask) -> Any:
         """Return by how much a task may be late for nothing but rounding; exact numbers have none.
 
         It is half of what a check in floats allows.
         """
         if not isinstance(task.deadline, float):
             return 0
-        return FLOATING / 2 * (task.deadline - task.arrival) + _ROUNDING / 2 * abs(task.deadline)
+        return FLOATING / 2 * (task.deadline - task.arrival) + _FLOAT_RESOLUTION / 2 * abs(
+            task.deadline
+        )
 
-    def _keep(self, entry: Entry | None) -> None:
+    def _save_for_rollback(self, entry: QueueEntry | None) -> None:
         if self._mark is None:
-            memory, sent, lost = self.lane.memory, len(self.sent), len(self.lost)
-            self._mark = _Mark(self.times, self.counts, self.head, self.clock, sent, lost, memory)
+            sent_history, sent, lost = self.lane.sent_history, len(self.sent), len(self.unfinished)
+            self._mark = _Checkpoint(
+                self.times, self.counts, self.head, self.clock, sent, lost, sent_history
+            )
         if entry is not None:
-            self._log.append((entry, entry.rest))
+            self._log.append((entry, entry.remaining))
 
-    def _hold(self, end: Any) -> None:
+    def _occupy_first_node(self, end: Any) -> None:
         """Let the node that is free first be free at `end` instead."""
         if self._mark is not None and self.times is self._mark.times:
             self.times, self.counts = self.times.copy(), self.counts.copy()
@@ -222,7 +226,7 @@ class Dispatcher:
             counts.insert(at, 1)
 
 
-def chunks(ready: Sequence[Any], sent: Sequence[Sent]) -> Iterator[Chunk]:
+def chunks(ready: Sequence[Any], sent: Sequence[SentPart]) -> Iterator[Chunk]:
     """Yield the parts that were sent as chunks, with their nodes: the one that is free first.
 
     Parameters
@@ -238,7 +242,7 @@ def chunks(ready: Sequence[Any], sent: Sequence[Sent]) -> Iterator[Chunk]:
         yield Chunk(task.id, node, load, start, received, received, end)
 
 
-def free_after(ready: Sequence[Any], sent: Sequence[Sent]) -> list[Any]:
+def free_after(ready: Sequence[Any], sent: Sequence[SentPart]) -> list[Any]:
     """Return when each node is free again after parts that were sent, as `chunks` says."""
     free = list(ready)
     for chunk in chunks(ready, sent):
@@ -246,7 +250,7 @@ def free_after(ready: Sequence[Any], sent: Sequence[Sent]) -> list[Any]:
     return free
 
 
-class Line:
+class SortedTaskQueue:
     """Tasks that wait in a sorted list, the plain way.
 
     Attributes
@@ -255,7 +259,7 @@ class Line:
         By their keys.
     """
 
-    memory: Any = None
+    sent_history: Any = None
 
     def __init__(self) -> None:
         self.entries: list[Any] = []
@@ -263,30 +267,30 @@ class Line:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[QueueEntry]:
         return iter(self.entries)
 
-    def first(self) -> Entry | None:
+    def first(self) -> QueueEntry | None:
         """Return the task with the earliest deadline."""
         return self.entries[0] if self.entries else None
 
-    def take(self, entry: Entry, left: Any, start: Any, end: Any) -> None:
+    def record_sent(self, entry: QueueEntry, left: Any, start: Any, end: Any) -> None:
         """Leave so much of the first task."""
-        entry.rest = left
+        entry.remaining = left
         if not left:
             del self.entries[0]
 
-    def put_back(self, entry: Entry, rest: Any) -> None:
-        """Take back `take`."""
-        if not entry.rest:
+    def undo_sent(self, entry: QueueEntry, remaining: Any) -> None:
+        """Take back `record_sent`."""
+        if not entry.remaining:
             self.entries.insert(0, entry)
-        entry.rest = rest
+        entry.remaining = remaining
 
-    def insert(self, entry: Entry) -> None:
+    def insert(self, entry: QueueEntry) -> None:
         """Let a task wait."""
         insort(self.entries, entry, key=key)
 
 
-def key(entry: Entry) -> Any:
+def key(entry: QueueEntry) -> Any:
     """Return by what an entry is sorted."""
     return entry.task.key

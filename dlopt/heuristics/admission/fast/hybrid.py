@@ -13,24 +13,30 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.deadlines import Decider
-from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, Span, State, Waiting
-from dlopt.heuristics.admission.fast.algorithm_names import Fast, Hybrid
-from dlopt.heuristics.admission.fast.planner import FastCore
-from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.admission.deadlines import AdmissionDecider
+from dlopt.heuristics.admission.dispatching_rules import (
+    ClusterState,
+    QueuedTask,
+    Rejection,
+    ServedTask,
+    UnfinishedTask,
+)
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
+from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.problems.admission.data import Chunk
 
-_PLANNED = Algorithm.parse("edf-iit-2")
+_EDF_IIT_2 = Algorithm.parse("edf-iit-2")
 
 
-class HybridCore:
+class HybridPlanner:
     """A queue with a plan, or one without, and what they have sent in turn.
 
     Parameters
     ----------
     algorithm : Hybrid
     costs, ready, channel, now, plain, compiled
-        See `FastCore`.
+        See `FastPlanner`.
 
     Notes
     -----
@@ -40,31 +46,33 @@ class HybridCore:
 
     def __init__(
         self,
-        algorithm: Hybrid,
+        algorithm: HybridAlgorithm,
         costs: tuple[Any, ...],
         ready: Sequence[Any],
         channel: Any,
         now: Any,
         *,
-        plain: bool = False,
+        reference: bool = False,
         compiled: bool = False,
     ) -> None:
         self.algorithm = algorithm
-        self._costs, self._plain, self._compiled = costs, plain, compiled
-        self._core: Queue | FastCore = self._made(algorithm.threshold == 0, ready, channel, now)
+        self._costs, self._reference, self._compiled = costs, reference, compiled
+        self._core: PlannedQueue | FastPlanner = self._make_planner(
+            algorithm.threshold == 0, ready, channel, now
+        )
         self._chunks: list[Chunk] = []
-        self._served: dict[int, Span] = {}
+        self._served: dict[int, ServedTask] = {}
 
     @property
     def fast(self) -> bool:
         """Whether tasks are admitted without a plan now."""
-        return isinstance(self._core, FastCore)
+        return isinstance(self._core, FastPlanner)
 
     def __len__(self) -> int:
         return len(self._core)
 
     @property
-    def tasks(self) -> list[Waiting]:
+    def tasks(self) -> list[QueuedTask]:
         """The tasks of which something waits."""
         return self._core.tasks
 
@@ -72,40 +80,40 @@ class HybridCore:
         """Return how many tasks wait at an instant, if no other one is accepted."""
         return self._core.count(now)
 
-    def offer(self, new: Waiting) -> Refused | None:
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
         now = new.arrival
         decider = self.decider(now)
-        refused = decider.offer(new)
+        refused = decider.try_admit(new)
         if refused is None and decider is not self._core:
-            assert isinstance(decider, Queue | FastCore)
+            assert isinstance(decider, PlannedQueue | FastPlanner)
             self._chunks += self._core.chunks(now)
             self._served = self._all_served(now)
             self._core = decider
         return refused
 
-    def decider(self, now: Any) -> Decider:
+    def decider(self, now: Any) -> AdmissionDecider:
         """Return which side decides at an instant: a new one, to be asked, where they switch."""
         fast = self._core.count(now) >= self.algorithm.threshold
         if fast == self.fast:
             return self._core
         state = self._core.state(now)
-        other = self._made(fast, state.ready, state.channel, now)
-        return self._core if other.restore(state.tasks, now) is not None else other
+        other = self._make_planner(fast, state.ready, state.channel, now)
+        return self._core if other.load_promised(state.tasks, now) is not None else other
 
-    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
+    def load_promised(self, tasks: list[QueuedTask], now: Any) -> Rejection | None:
         """Take in tasks that were promised before, into an empty queue."""
-        return self._core.restore(tasks, now)
+        return self._core.load_promised(tasks, now)
 
     def advance(self, now: Any) -> None:
         """Send what was to be sent before an instant."""
         self._core.advance(now)
 
-    def served(self, before: Any = None) -> Iterator[Span]:
+    def served(self, before: Any = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or what is sent of it before an instant."""
         yield from self._all_served(before).values()
 
-    def lost(self) -> list[Lost]:
+    def unfinished(self) -> list[UnfinishedTask]:
         """Return nothing: both sides keep their promises."""
         return []
 
@@ -113,41 +121,41 @@ class HybridCore:
         """Return the chunks of `served`, in the order of transmission."""
         return (*self._chunks, *self._core.chunks(before))
 
-    def state(self, now: Any) -> State:
+    def state(self, now: Any) -> ClusterState:
         """Return what the cluster is at an instant, and what waits."""
         return self._core.state(now)
 
-    def _made(
+    def _make_planner(
         self,
         fast: bool,
         ready: Sequence[Any],
         channel: Any,
         now: Any,
-        tasks: Sequence[Waiting] = (),
-    ) -> Queue | FastCore:
+        tasks: Sequence[QueuedTask] = (),
+    ) -> PlannedQueue | FastPlanner:
         if not fast:
-            return Queue(_PLANNED, self._costs, ready, channel, plain=self._plain)
-        return self._made_fast(ready, channel, now, tasks)
+            return PlannedQueue(_EDF_IIT_2, self._costs, ready, channel, reference=self._reference)
+        return self._make_fast_planner(ready, channel, now, tasks)
 
-    def _made_fast(
-        self, ready: Sequence[Any], channel: Any, now: Any, tasks: Sequence[Waiting]
-    ) -> FastCore:
+    def _make_fast_planner(
+        self, ready: Sequence[Any], channel: Any, now: Any, tasks: Sequence[QueuedTask]
+    ) -> FastPlanner:
         """Return a side without a plan; `tasks` are restored later."""
-        return FastCore(
-            Fast(),
+        return FastPlanner(
+            FastAlgorithm(),
             self._costs,
             ready,
             channel,
             now,
-            plain=self._plain,
+            reference=self._reference,
             compiled=self._compiled,
         )
 
-    def _all_served(self, before: Any) -> dict[int, Span]:
+    def _all_served(self, before: Any) -> dict[int, ServedTask]:
         served = dict(self._served)
         for task, start, end in self._core.served(before):
             number = task.key[1]
             known = served.get(number)
             first, last = (start, end) if known is None else (known.start, known.end)
-            served[number] = Span(task, first, max(last, end))
+            served[number] = ServedTask(task, first, max(last, end))
         return served

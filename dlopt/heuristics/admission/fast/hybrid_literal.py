@@ -18,20 +18,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dlopt.heuristics.admission.deadlines import Decider
-from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, State, Waiting
-from dlopt.heuristics.admission.fast.algorithm_names import Fast
+from dlopt.heuristics.admission.deadlines import AdmissionDecider
+from dlopt.heuristics.admission.dispatching_rules import (
+    ClusterState,
+    QueuedTask,
+    Rejection,
+    UnfinishedTask,
+)
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
-from dlopt.heuristics.admission.fast.hybrid import HybridCore
-from dlopt.heuristics.admission.fast.literal import AsPrinted, Estimate
-from dlopt.heuristics.admission.fast.planner import FastCore
-from dlopt.heuristics.admission.fast.supply_bound import Outlook
+from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
+from dlopt.heuristics.admission.fast.literal import EstimatedTask, LiteralTest
+from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
 
-_SWITCHED = Fast("chunk")
+_TEST_AFTER_SWITCH = FastAlgorithm("chunk")
 """Whose predecessor of a task that comes first is the one of which a part was sent last."""
 
 
-class Switched(AsPrinted):
+class SwitchedTest(LiteralTest):
     """AC-FAST after a switch; it calls no `adjust` (Algorithm 9, line 7, and the text).
 
     Parameters
@@ -46,24 +51,24 @@ class Switched(AsPrinted):
     --------
     >>> from fractions import Fraction
     >>> zero, one = Fraction(0), Fraction(1)
-    >>> outlook = Outlook(one, one, nodes=2)
-    >>> state = State([zero, 3 * one], zero, [Waiting((9, 0), "a", zero, one, 9 * one)])
-    >>> lane = Switched(state, zero, outlook)
+    >>> supply_bound = SupplyBound(one, one, nodes=2)
+    >>> state = ClusterState([zero, 3 * one], zero, [QueuedTask((9, 0), "a", zero, one, 9 * one)])
+    >>> lane = SwitchedTest(state, zero, supply_bound)
     >>> str(lane.running.completion), str(lane.entries[0].completion)
     ('4', '16/3')
     """
 
-    def __init__(self, state: State, now: Any, outlook: Outlook) -> None:
-        super().__init__("chunk", "idle", False, outlook)
+    def __init__(self, state: ClusterState, now: Any, supply_bound: SupplyBound) -> None:
+        super().__init__("chunk", "idle", False, supply_bound)
         busy = sum((max(instant - now, 0) for instant in state.ready), now - now)
-        nothing = Waiting((now, -1), "", now, now - now, now)
-        delay = outlook.execution_time(busy / outlook.chi)
-        self.running = Estimate(nothing, now - now, delay, now)
-        self.memory = self.memory._replace(chunk=self.running)
+        nothing = QueuedTask((now, -1), "", now, now - now, now)
+        delay = supply_bound.execution_time(busy / supply_bound.chi)
+        self.running = EstimatedTask(nothing, now - now, delay, now)
+        self.sent_history = self.sent_history._replace(chunk=self.running)
         start = self.running.completion
         for task in sorted(state.tasks):
-            time = outlook.execution_time(task.load)
-            self.entries.append(Estimate(task, task.load, time, start))
+            time = supply_bound.execution_time(task.load)
+            self.entries.append(EstimatedTask(task, task.load, time, start))
             start += time
         self.renew_least_slacks()
 
@@ -71,50 +76,52 @@ class Switched(AsPrinted):
         return now - now
 
 
-class LiteralHybridCore(HybridCore):
+class LiteralHybridPlanner(HybridPlanner):
     """A queue with a plan, or one without, as Algorithm 9 switches between them.
 
     Parameters
     ----------
     algorithm, costs, ready, channel, now, plain, compiled
-        See `HybridCore`.
+        See `HybridPlanner`.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        self._lost: list[Lost] = []
+        self._lost: list[UnfinishedTask] = []
         super().__init__(*arguments, **options)
 
-    def offer(self, new: Waiting) -> Refused | None:
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
         before = self._core
-        refused = super().offer(new)
-        if self._core is not before and isinstance(before, FastCore):
-            self._lost += before.cluster.lost
+        refused = super().try_admit(new)
+        if self._core is not before and isinstance(before, FastPlanner):
+            self._lost += before.cluster.unfinished
         return refused
 
-    def decider(self, now: Any) -> Decider:
+    def decider(self, now: Any) -> AdmissionDecider:
         """Return what decides at an instant: a new side, to be asked, where they switch."""
         fast = self._core.count(now) >= self.algorithm.threshold
         if fast == self.fast:
             return self._core
         state = self._core.state(now)
-        other = self._made(fast, state.ready, state.channel, now, state.tasks)
-        refused = None if fast else other.restore(state.tasks, now)
-        return other if refused is None else Unplanned(refused)
+        other = self._make_planner(fast, state.ready, state.channel, now, state.tasks)
+        refused = None if fast else other.load_promised(state.tasks, now)
+        return other if refused is None else RejectAll(refused)
 
-    def lost(self) -> list[Lost]:
+    def unfinished(self) -> list[UnfinishedTask]:
         """Return what accepted tasks have left at their deadlines, and what is dropped."""
-        return [*self._lost, *self._core.lost()]
+        return [*self._lost, *self._core.unfinished()]
 
-    def _made_fast(
-        self, ready: Sequence[Any], channel: Any, now: Any, tasks: Sequence[Waiting]
-    ) -> FastCore:
-        outlook = Outlook(self._costs[0], self._costs[1], len(ready))
-        lane = Switched(State(list(ready), channel, list(tasks)), now, outlook)
-        return FastCore(_SWITCHED, self._costs, ready, channel, now, controller=lane)
+    def _make_fast_planner(
+        self, ready: Sequence[Any], channel: Any, now: Any, tasks: Sequence[QueuedTask]
+    ) -> FastPlanner:
+        supply_bound = SupplyBound(self._costs[0], self._costs[1], len(ready))
+        lane = SwitchedTest(ClusterState(list(ready), channel, list(tasks)), now, supply_bound)
+        return FastPlanner(
+            _TEST_AFTER_SWITCH, self._costs, ready, channel, now, admission_test=lane
+        )
 
 
-class Unplanned:
+class RejectAll:
     """EDF-IIT-2 finds no plan for the tasks that wait, let alone with a new one.
 
     Parameters
@@ -122,17 +129,17 @@ class Unplanned:
     refused : Refused
     """
 
-    def __init__(self, refused: Refused) -> None:
+    def __init__(self, refused: Rejection) -> None:
         self.refused = refused
 
-    def refusal(self, new: Waiting) -> Refused:
+    def would_reject(self, new: QueuedTask) -> Rejection:
         """Return which task would miss."""
         return self.refused
 
-    def offer(self, new: Waiting) -> Refused:
+    def try_admit(self, new: QueuedTask) -> Rejection:
         """Return which task would miss."""
         return self.refused
 
-    def deadlines(self, new: Waiting) -> Iterator[Any]:
+    def deadlines(self, new: QueuedTask) -> Iterator[Any]:
         """Yield nothing."""
         yield from ()

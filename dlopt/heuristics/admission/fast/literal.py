@@ -24,16 +24,16 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from dlopt.heuristics.admission.dispatching_rules import Refused, Waiting
-from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Entry, Line, key
-from dlopt.heuristics.admission.fast.supply_bound import Outlook
-from dlopt.heuristics.admission.ready_times import Miss
+from dlopt.heuristics.admission.dispatching_rules import QueuedTask, Rejection
+from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, QueueEntry, SortedTaskQueue, key
+from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
+from dlopt.heuristics.admission.ready_times import DeadlineMiss
 
 Reading: TypeAlias = Literal["waiting", "edf", "dispatched", "chunk"]
 Reset: TypeAlias = Literal["idle", "running", "never"]
 
 
-class Estimate(Entry):
+class EstimatedTask(QueueEntry):
     """A task that waits, and what AC-FAST believes of it.
 
     Attributes
@@ -47,32 +47,32 @@ class Estimate(Entry):
 
     __slots__ = ("completion", "least_slack", "slack", "time")
 
-    def __init__(self, task: Waiting, rest: Any, time: Any, start: Any) -> None:
-        super().__init__(task, rest)
+    def __init__(self, task: QueuedTask, remaining: Any, time: Any, start: Any) -> None:
+        super().__init__(task, remaining)
         self.time, self.completion = time, start + time
         self.slack = self.least_slack = task.deadline - self.completion
 
 
-class _Running(NamedTuple):
+class _RunningTask(NamedTuple):
     """A task of which a part is on a node until `end`, and whether nothing of it waits."""
 
-    task: Estimate
+    task: EstimatedTask
     end: Any
     gone: bool
 
 
-class _Memory(NamedTuple):
+class _SentHistory(NamedTuple):
     """The tasks that were sent: of the last part, the last that left the queue, and all others.
 
     The last are in the order in which parts of them were sent last.
     """
 
-    chunk: Estimate | None = None
-    dispatched: Estimate | None = None
-    running: tuple[_Running, ...] = ()
+    chunk: EstimatedTask | None = None
+    dispatched: EstimatedTask | None = None
+    running: tuple[_RunningTask, ...] = ()
 
 
-class AsPrinted(Line):
+class LiteralTest(SortedTaskQueue):
     """AC-FAST.
 
     Parameters
@@ -92,16 +92,18 @@ class AsPrinted(Line):
     Complexity of a decision: O(n + g).
     """
 
-    def __init__(self, reading: Reading, reset: Reset, always: bool, outlook: Outlook) -> None:
+    def __init__(
+        self, reading: Reading, reset: Reset, always_adjust: bool, supply_bound: SupplyBound
+    ) -> None:
         super().__init__()
-        self.reading, self.reset, self.always = reading, reset, always
-        self.outlook = outlook
-        self.memory = _Memory()
+        self.reading, self.reset, self.always_adjust = reading, reset, always_adjust
+        self.supply_bound = supply_bound
+        self.sent_history = _SentHistory()
 
-    def offer(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
+    def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
         """Admit a task that arrives now, or return which one would miss."""
-        found = self._looked_at(new, cluster)
-        if isinstance(found, Refused):
+        found = self._examine(new, cluster)
+        if isinstance(found, Rejection):
             return found
         at, entry = found
         for later in self.entries[at:]:
@@ -118,19 +120,19 @@ class AsPrinted(Line):
             least = one.slack if least is None else min(one.slack, least)
             one.least_slack = least
 
-    def refusal(self, new: Waiting, cluster: Dispatcher) -> Refused | None:
+    def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
         """Return which task would miss if one that arrives now were admitted; nothing changes."""
-        found = self._looked_at(new, cluster)
-        return found if isinstance(found, Refused) else None
+        found = self._examine(new, cluster)
+        return found if isinstance(found, Rejection) else None
 
-    def deadlines(self, new: Waiting, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
+    def deadlines(self, new: QueuedTask, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
         """Yield when the task is believed to complete.
 
         Line 2 admits no task that is due when it is sent: the next deadline is taken for a
         billionth of the time from its arrival later.
         """
         at = bisect_left(self.entries, new.key, key=key)
-        time = self.outlook.execution_time(new.load)
+        time = self.supply_bound.execution_time(new.load)
         due, sent = max(low, self._start(new, at, cluster) + time), cluster.head
         sent += new.load * cluster.tau
         if due <= sent:
@@ -138,52 +140,54 @@ class AsPrinted(Line):
         if high is None or due < high:
             yield due
 
-    def _looked_at(self, new: Waiting, cluster: Dispatcher) -> tuple[int, Estimate] | Refused:
+    def _examine(
+        self, new: QueuedTask, cluster: Dispatcher
+    ) -> tuple[int, EstimatedTask] | Rejection:
         """Return the place of a task and what is believed of it, or which task would miss."""
         late = cluster.head + new.load * cluster.tau - new.deadline
         if late >= 0:
-            return Refused(new, Miss(late, "time"))
+            return Rejection(new, DeadlineMiss(late, "time"))
         at = bisect_left(self.entries, new.key, key=key)
-        time = self.outlook.execution_time(new.load)
-        behind: list[Estimate] = self.entries[at:]
+        time = self.supply_bound.execution_time(new.load)
+        behind: list[EstimatedTask] = self.entries[at:]
         if behind and time > behind[0].least_slack:
             least = behind[0].least_slack
             task = next(entry.task for entry in behind if entry.slack == least)
-            return Refused(task, Miss(time - least, "time"))
+            return Rejection(task, DeadlineMiss(time - least, "time"))
         start = self._start(new, at, cluster)
         if new.deadline - start < time:
-            return Refused(new, Miss(start + time - new.deadline, "time"))
-        return at, Estimate(new, new.load, time, start)
+            return Rejection(new, DeadlineMiss(start + time - new.deadline, "time"))
+        return at, EstimatedTask(new, new.load, time, start)
 
-    def take(self, entry: Entry, left: Any, start: Any, end: Any) -> None:
+    def record_sent(self, entry: QueueEntry, left: Any, start: Any, end: Any) -> None:
         """Leave so much of the first task."""
-        assert isinstance(entry, Estimate)
-        super().take(entry, left, start, end)
-        _, dispatched, running = self.memory
+        assert isinstance(entry, EstimatedTask)
+        super().record_sent(entry, left, start, end)
+        _, dispatched, running = self.sent_history
         others = (one for one in running if one.end > start and one.task is not entry)
-        running = (*others, _Running(entry, end, not left))
-        self.memory = _Memory(entry, dispatched if left else entry, running)
+        running = (*others, _RunningTask(entry, end, not left))
+        self.sent_history = _SentHistory(entry, dispatched if left else entry, running)
 
-    def _start(self, new: Waiting, at: int, cluster: Dispatcher) -> Any:
+    def _start(self, new: QueuedTask, at: int, cluster: Dispatcher) -> Any:
         """Return when a task in a place of the order is believed to start."""
-        before = self.entries[at - 1] if at else self._forerunner(new, cluster)
+        before = self.entries[at - 1] if at else self._predecessor_of_first(new, cluster)
         if before is None:
             return new.arrival
         start = before.completion
-        if not self.entries or (self.always and not at):
+        if not self.entries or (self.always_adjust and not at):
             start += self._idle_time(new.arrival, cluster)
         return max(start, new.arrival)
 
-    def _forerunner(self, new: Waiting, cluster: Dispatcher) -> Estimate | None:
+    def _predecessor_of_first(self, new: QueuedTask, cluster: Dispatcher) -> EstimatedTask | None:
         """Return the predecessor of a task that comes first."""
         now = new.arrival
         if self.reset == "idle" and cluster.idle(now):
-            self.memory = _Memory()
-        memory: _Memory = self.memory
-        chunk, dispatched, running = memory
+            self.sent_history = _SentHistory()
+        sent_history: _SentHistory = self.sent_history
+        chunk, dispatched, running = sent_history
         if self.reading == "edf":
             earlier = (one.task for one in running if one.end > now and key(one.task) < new.key)
-            found: Estimate | None = max(earlier, key=lambda task: task.task.key, default=None)
+            found: EstimatedTask | None = max(earlier, key=lambda task: task.task.key, default=None)
             return found
         if self.reading == "waiting":
             return None
@@ -198,4 +202,4 @@ class AsPrinted(Line):
         idle = 0
         for time, count in zip(cluster.times, cluster.counts, strict=True):
             idle += max(now - max(time, cluster.head), 0) * count
-        return self.outlook.execution_time(idle / cluster.unit)
+        return self.supply_bound.execution_time(idle / cluster.unit)

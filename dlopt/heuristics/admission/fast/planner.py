@@ -8,26 +8,32 @@ from typing import Any
 
 from dlopt.errors import MissingExtraError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import Lost, Refused, Span, State, Waiting
-from dlopt.heuristics.admission.fast.algorithm_names import Fast
-from dlopt.heuristics.admission.fast.deadline_tree import Tree
-from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, Sent, chunks, free_after
-from dlopt.heuristics.admission.fast.literal import AsPrinted
-from dlopt.heuristics.admission.fast.schedulability_tests import (
-    Controller,
-    Logarithmic,
-    Plain,
-    Replay,
-    Store,
+from dlopt.heuristics.admission.dispatching_rules import (
+    ClusterState,
+    QueuedTask,
+    Rejection,
+    ServedTask,
+    UnfinishedTask,
 )
-from dlopt.heuristics.admission.fast.supply_bound import Outlook
-from dlopt.heuristics.admission.opr_epr import Together
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
+from dlopt.heuristics.admission.fast.deadline_tree import DeadlineTree
+from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, SentPart, chunks, free_after
+from dlopt.heuristics.admission.fast.literal import LiteralTest
+from dlopt.heuristics.admission.fast.schedulability_tests import (
+    AdmissionTest,
+    DeadlineIndex,
+    IndexedTest,
+    LinearTest,
+    ReplayTest,
+)
+from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.problems.admission.data import Chunk
 
-_MWF = Algorithm.parse("mwf-opr-mn")
+_MWF_NAME = Algorithm.parse("mwf-opr-mn")
 
 
-class FastCore:
+class FastPlanner:
     """Tasks that wait to be sent, and those that were sent.
 
     Parameters
@@ -55,65 +61,67 @@ class FastCore:
 
     def __init__(
         self,
-        algorithm: Fast,
+        algorithm: FastAlgorithm,
         costs: tuple[Any, ...],
         ready: Sequence[Any],
         channel: Any,
         now: Any,
         *,
-        plain: bool = False,
+        reference: bool = False,
         compiled: bool = False,
-        controller: Controller | None = None,
+        admission_test: AdmissionTest | None = None,
     ) -> None:
         self.algorithm, self.ready = algorithm, tuple(ready)
-        self._placer = Together(_MWF, costs, len(ready)) if algorithm.order == "mwf" else None
-        if controller is None:
-            controller = _controller(algorithm, costs, len(ready), plain, compiled)
-        self.controller = controller
-        self.cluster = Dispatcher(costs, ready, channel, now, self.controller)
+        self._placer = (
+            OprEprPlanner(_MWF_NAME, costs, len(ready)) if algorithm.order == "mwf" else None
+        )
+        if admission_test is None:
+            admission_test = _make_admission_test(algorithm, costs, len(ready), reference, compiled)
+        self.admission_test = admission_test
+        self.cluster = Dispatcher(costs, ready, channel, now, self.admission_test)
         self._batch = now
-        self._beyond = False
+        self._overloaded_after = False
 
     def __len__(self) -> int:
-        return len(self.controller)
+        return len(self.admission_test)
 
     @property
-    def tasks(self) -> list[Waiting]:
+    def tasks(self) -> list[QueuedTask]:
         """The tasks of which something waits, in their order."""
         self._roll_back()
-        return [entry.task for entry in self.controller]
+        return [entry.task for entry in self.admission_test]
 
-    def offer(self, new: Waiting) -> Refused | None:
+    def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return which task would miss; then nothing changes."""
         now = new.arrival
         self._run_to_arrival(now)
-        refused = self.controller.offer(self._keyed(new), self.cluster)
+        refused = self.admission_test.try_admit(self._keyed(new), self.cluster)
         if refused is None:
             self._batch = now
             self._commit()
         return refused
 
-    def decider(self, now: Any) -> FastCore:
+    def decider(self, now: Any) -> FastPlanner:
         """Return the queue itself, which is what decides."""
         return self
 
-    def refusal(self, new: Waiting) -> Refused | None:
+    def would_reject(self, new: QueuedTask) -> Rejection | None:
         """Return which task would miss if one that arrives now were accepted; nothing changes."""
         self._run_to_arrival(new.arrival)
-        return self.controller.refusal(self._keyed(new), self.cluster)
+        return self.admission_test.would_reject(self._keyed(new), self.cluster)
 
-    def deadlines(self, new: Waiting) -> Iterator[Any]:
+    def deadlines(self, new: QueuedTask) -> Iterator[Any]:
         """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
         self._run_to_arrival(new.arrival)
-        for key, low, high in self._places(new):
-            yield from self.controller.deadlines(
+        for key, low, high in self._positions(new):
+            yield from self.admission_test.deadlines(
                 new._replace(key=key), self.cluster, max(low, new.arrival), high
             )
 
-    def restore(self, tasks: list[Waiting], now: Any) -> Refused | None:
+    def load_promised(self, tasks: list[QueuedTask], now: Any) -> Rejection | None:
         """Take in tasks that were promised before, into an empty queue."""
         for task in sorted(map(self._keyed, tasks)):
-            refused = self.controller.offer(task._replace(arrival=now), self.cluster)
+            refused = self.admission_test.try_admit(task._replace(arrival=now), self.cluster)
             if refused is not None:
                 return refused
         return None
@@ -126,21 +134,21 @@ class FastCore:
     def count(self, now: Any) -> int:
         """Return how many tasks wait at an instant, if no other one is accepted."""
         self._run(now)
-        return len(self.controller)
+        return len(self.admission_test)
 
-    def served(self, before: Any = None) -> Iterator[Span]:
+    def served(self, before: Any = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or what is sent of it before an instant."""
-        spans: dict[int, Span] = {}
+        spans: dict[int, ServedTask] = {}
         for task, _, start, _, end in self._sent(before):
             span = spans.get(task.key[1])
             first, last = (start, end) if span is None else (span.start, max(span.end, end))
-            spans[task.key[1]] = Span(task, first, last)
+            spans[task.key[1]] = ServedTask(task, first, last)
         yield from spans.values()
 
-    def lost(self) -> list[Lost]:
+    def unfinished(self) -> list[UnfinishedTask]:
         """Return what accepted tasks have left at their deadlines, and what is dropped."""
         self._run(None)
-        lost = self.cluster.lost.copy()
+        lost = self.cluster.unfinished.copy()
         self._roll_back()
         return lost
 
@@ -148,37 +156,37 @@ class FastCore:
         """Return the chunks of `served`, in the order of transmission."""
         return tuple(chunks(self.ready, self._sent(before)))
 
-    def state(self, now: Any) -> State:
+    def state(self, now: Any) -> ClusterState:
         """Return what the cluster is at an instant, and what waits."""
         ready = free_after(self.ready, self._sent(now))
         self.count(now)
-        tasks = [entry.task._replace(load=entry.rest) for entry in self.controller]
-        return State(ready, self.cluster.head, tasks)
+        tasks = [entry.task._replace(load=entry.remaining) for entry in self.admission_test]
+        return ClusterState(ready, self.cluster.head, tasks)
 
-    def _sent(self, before: Any) -> list[Sent]:
+    def _sent(self, before: Any) -> list[SentPart]:
         """Return what is sent if no other task is accepted: all of it, or until an instant."""
         self._run(before)
         sent = self.cluster.sent.copy()
         self._roll_back()
         return sent
 
-    def _keyed(self, new: Waiting) -> Waiting:
+    def _keyed(self, new: QueuedTask) -> QueuedTask:
         """Return a task with the key of the order."""
         if self._placer is None:
             return new
         fewest = self._placer.fewest(new.load, new.deadline - new.arrival)
         return self._ranked(new, len(self.ready) if fewest is None else fewest)
 
-    def _ranked(self, new: Waiting, fewest: int) -> Waiting:
+    def _ranked(self, new: QueuedTask, fewest: int) -> QueuedTask:
         """Return a task as MWF ranks it."""
         assert self._placer is not None
         return new._replace(key=(-self._placer.derivative(new.load, fewest), new.key[1]))
 
-    def _places(self, new: Waiting) -> Iterator[tuple[Any, Any, Any | None]]:
+    def _positions(self, new: QueuedTask) -> Iterator[tuple[Any, Any, Any | None]]:
         """Yield the keys that a new task may have, with the deadlines from and before which."""
         now, number = new.arrival, new.key[1]
         if self._placer is None:
-            dates = [entry.task.deadline for entry in self.controller]
+            dates = [entry.task.deadline for entry in self.admission_test]
             for low, high in pairwise((now, *dates, None)):
                 yield (low, number), low, high
             return
@@ -196,39 +204,39 @@ class FastCore:
     def _run(self, until: Any, *, inclusive: bool = False) -> None:
         """Send what is to be sent until an instant, and not what was only sent on trial."""
         clock = self.cluster.clock
-        if until is not None and (until < clock or (until == clock and self._beyond)):
+        if until is not None and (until < clock or (until == clock and self._overloaded_after)):
             self._roll_back()
         self.cluster.run(until, inclusive=inclusive)
-        self._beyond = inclusive
+        self._overloaded_after = inclusive
 
     def _commit(self) -> None:
         self.cluster.commit()
-        self._beyond = False
+        self._overloaded_after = False
 
     def _roll_back(self) -> None:
         self.cluster.roll_back()
-        self._beyond = False
+        self._overloaded_after = False
 
 
-def _controller(
-    algorithm: Fast, costs: tuple[Any, ...], nodes: int, plain: bool, compiled: bool
-) -> Controller:
-    test, outlook = algorithm.test, Outlook(costs[0], costs[1], nodes)
+def _make_admission_test(
+    algorithm: FastAlgorithm, costs: tuple[Any, ...], nodes: int, reference: bool, compiled: bool
+) -> AdmissionTest:
+    test, supply_bound = algorithm.test, SupplyBound(costs[0], costs[1], nodes)
     if test == "replay":
-        return Replay()
+        return ReplayTest()
     if test == "r1" or test == "r2":
         clipped = test == "r2"
-        if plain:
-            return Plain(outlook, clipped)
-        return Logarithmic(outlook, clipped, _blocks() if compiled else Tree())
+        if reference:
+            return LinearTest(supply_bound, clipped)
+        return IndexedTest(supply_bound, clipped, _blocks() if compiled else DeadlineTree())
     if test == "r0":
-        return AsPrinted("chunk", algorithm.reset, True, outlook)
-    return AsPrinted(test, algorithm.reset, False, outlook)
+        return LiteralTest("chunk", algorithm.reset, True, supply_bound)
+    return LiteralTest(test, algorithm.reset, False, supply_bound)
 
 
-def _blocks() -> Store:
+def _blocks() -> DeadlineIndex:
     try:
-        from dlopt.heuristics.admission.fast.deadline_blocks_numba import Blocks
+        from dlopt.heuristics.admission.fast.deadline_blocks_numba import DeadlineBlocks
     except ImportError as error:
         raise MissingExtraError("numba", "fast") from error
-    return Blocks()
+    return DeadlineBlocks()

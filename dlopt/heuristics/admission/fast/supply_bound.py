@@ -50,7 +50,7 @@ from typing import Any
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
 
 
-class Outlook:
+class SupplyBound:
     """`Psi` of a dispatcher as it stands.
 
     Parameters
@@ -62,16 +62,16 @@ class Outlook:
     Attributes
     ----------
     slope : Number
-        Of `Psi` beyond the last ``m_k``: loads by time.
+        Of `Psi` overloaded_after the last ``m_k``: loads by time.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from dlopt.heuristics.admission.fast.dispatcher import Line
+    >>> from dlopt.heuristics.admission.fast.dispatcher import SortedTaskQueue
     >>> costs = (Fraction(1), Fraction(1), Fraction(0), Fraction(0))
-    >>> outlook = Outlook(*costs[:2], nodes=2)
-    >>> outlook.look(Dispatcher(costs, [0, 1], 0, 0, Line()))
-    >>> [str(outlook.load(d)) for d in (1, 2, 3)]
+    >>> supply_bound = SupplyBound(*costs[:2], nodes=2)
+    >>> supply_bound.evaluate(Dispatcher(costs, [0, 1], 0, 0, SortedTaskQueue()))
+    >>> [str(supply_bound.load(d)) for d in (1, 2, 3)]
     ['1/2', '5/4', '2']
     """
 
@@ -86,14 +86,14 @@ class Outlook:
         self._times: list[Any] = []
         self._sums: list[Any] = []
         self._tails: list[Any] = []
-        self._base: Any = None
+        self._earliest_start: Any = None
         self._first = 0
 
     def execution_time(self, load: Any) -> Any:
         """Return the time that a load takes on all nodes. Source: Mamat 2011, (6.1)."""
         return load / self.slope
 
-    def look(self, cluster: Dispatcher) -> None:
+    def evaluate(self, cluster: Dispatcher) -> None:
         """Look at a cluster as it is.
 
         Complexity: O(log g), or O(g) if something was sent since; `g` as in `Dispatcher`.
@@ -109,15 +109,15 @@ class Outlook:
                 )
             ]
             self._tails = [*accumulate(reversed(parts), initial=0 * self.unit)][::-1]
-        self._base = cluster.base
-        self._first = bisect_right(self._times, self._base)
+        self._earliest_start = cluster.base
+        self._first = bisect_right(self._times, self._earliest_start)
 
     def load(self, instant: Any) -> Any:
         """Return what the cluster is certain to do by an instant."""
-        if instant <= self._base:
+        if instant <= self._earliest_start:
             return 0 * self.unit
         first, last = self._first, bisect_left(self._times, instant)
-        time = (instant - self._base) * self._sums[first]
+        time = (instant - self._earliest_start) * self._sums[first]
         if last > first:
             time += instant * (self._sums[last] - self._sums[first])
             time -= self._tails[first] - self._tails[last]
@@ -126,24 +126,24 @@ class Outlook:
     def instant(self, load: Any, clipped: bool = True) -> Any:
         """Return by when the cluster is certain to do a load, which must not be 0.
 
-        If not `clipped`, this is by the line that `Psi` becomes beyond the last ``m_k``.
+        If not `clipped`, this is by the line that `Psi` becomes overloaded_after the last ``m_k``.
 
         Examples
         --------
         >>> from fractions import Fraction
-        >>> from dlopt.heuristics.admission.fast.dispatcher import Line
+        >>> from dlopt.heuristics.admission.fast.dispatcher import SortedTaskQueue
         >>> costs = (Fraction(1), Fraction(1), Fraction(0), Fraction(0))
-        >>> outlook = Outlook(*costs[:2], nodes=2)
-        >>> outlook.look(Dispatcher(costs, [0, 1], 0, 0, Line()))
-        >>> [str(outlook.instant(load)) for load in (Fraction(1, 2), Fraction(5, 4), 2)]
+        >>> supply_bound = SupplyBound(*costs[:2], nodes=2)
+        >>> supply_bound.evaluate(Dispatcher(costs, [0, 1], 0, 0, SortedTaskQueue()))
+        >>> [str(supply_bound.instant(load)) for load in (Fraction(1, 2), Fraction(5, 4), 2)]
         ['1', '2', '3']
         """
         if not clipped:
-            return (load + self.debt) / self.slope
+            return (load + self.deficit) / self.slope
         first, size = self._first, len(self._times)
         found = None
         for last in range(max(first, 1), size + 1):
-            time = load * self.unit + self._base * self._sums[first]
+            time = load * self.unit + self._earliest_start * self._sums[first]
             time += self._tails[first] - self._tails[last]
             found = time / self._sums[last]
             if last < size and found <= self._times[last]:
@@ -151,6 +151,8 @@ class Outlook:
         return found
 
     @property
-    def debt(self) -> Any:
-        """By how much `Psi` beyond the last ``m_k`` is less than ``slope d``."""
-        return (self._base * self._sums[self._first] + self._tails[self._first]) / self.unit
+    def deficit(self) -> Any:
+        """By how much `Psi` overloaded_after the last ``m_k`` is less than ``slope d``."""
+        return (
+            self._earliest_start * self._sums[self._first] + self._tails[self._first]
+        ) / self.unit
