@@ -10,8 +10,8 @@ from statistics import median
 
 from benchmarks.timing import Report, run
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask
 from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import QueuedTask
 
 TAU, CHI, LOAD, BUSY = 1.0, 1000.0, 1000.0, 1e6
 WORKLOADS = {"tight": 1.6, "medium": 3.0, "loose": 10.0}

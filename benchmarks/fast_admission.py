@@ -10,13 +10,13 @@ from statistics import median, quantiles
 from typing import Any
 
 from benchmarks.timing import Report, run
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
 from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.fast.planner import FastPlanner
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import QueuedTask
 
 COSTS = (1.0, 1000.0, 0.0, 0.0)
 LOAD, BUSY = 1000.0, 1e6

@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.timing import Report, run
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask
+from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.heuristics.multistage.busy_intervals import ReservationRequest
 from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.io import read
@@ -132,9 +132,7 @@ def by_size(report: Report) -> None:
                 chunks = sum(len(planned.chunks) for planned in queue.waiting)
                 accepted = len(queue.waiting) - before
                 middle = median(spent)
-                report.row(
-                    nodes, reservations, waiting, middle, max(spent), chunks, accepted
-                )
+                report.row(nodes, reservations, waiting, middle, max(spent), chunks, accepted)
                 text = f"{nodes} nodes, {reservations} ahead, {waiting} waiting: at most 50 ms"
                 report.target(text, f"{middle:.1f} ms", middle <= 1e3 * MEDIAN)
 

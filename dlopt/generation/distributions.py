@@ -11,7 +11,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import costs_of
 from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
-from dlopt.problems.cluster import MOST_NODES, Cluster
+from dlopt.problems.cluster import MAX_NODES, Cluster
 
 MOST_TASKS = 10_000_000
 """A workload that would have more tasks than this is taken for a mistake."""
@@ -19,7 +19,7 @@ MOST_TASKS = 10_000_000
 
 def cluster_of(nodes: int, *costs: Number) -> Cluster:
     """Return a cluster with costs ``tau, chi, theta_cm, theta_cp`` in floats."""
-    whole("nodes", nodes, MOST_NODES)
+    whole("nodes", nodes, MAX_NODES)
     return Cluster(nodes, *map(float, costs))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dlopt.arithmetic import FLOATING
 from dlopt.generation.workload import Workload, costs_of
 from dlopt.heuristics.admission.all_nodes_queue import StreamLog
-from dlopt.heuristics.admission.dispatching_rules import PlannedTask
+from dlopt.heuristics.admission.records import PlannedTask
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,11 @@ from dlopt.heuristics.admission import all_nodes_queue
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.all_nodes_queue import ServiceInterval, StreamLog
 from dlopt.heuristics.admission.chunks import chunks as chunks_of
-from dlopt.heuristics.admission.dispatching_rules import PlannedTask, QueuedTask, Rejection
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
-from dlopt.heuristics.admission.ready_times import Placement
+from dlopt.heuristics.admission.records import Placement, PlannedTask, QueuedTask, Rejection
 from dlopt.problems.admission import Decision, Instance, Solution, violations
 from dlopt.result import Violation
 from dlopt.simulation.metrics import Outcome, outcome_of

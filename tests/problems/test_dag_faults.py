@@ -74,7 +74,7 @@ def put(path, value, into=VALID):
         ((*TASKS, 1, "id"), "a", "graphs[0].tasks[1].id: must be given to one task only, got 'a'"),
         ((*TASKS, 1, "id"), "", "graphs[0].tasks[1].id: must not be empty, got ''"),
         ((*TASKS, 1, "costs"), ..., "graphs[0].tasks[1].work: must be given, or else costs"),
-        ((*TASKS, 1, "work"), 1, "graphs[0].tasks[1].costs: must not be given beside work"),
+        ((*TASKS, 1, "work"), 1, "graphs[0].tasks[1].costs: must not be given together with work"),
         (
             (*TASKS, 1, "costs"),
             [None, None],

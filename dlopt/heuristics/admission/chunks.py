@@ -6,7 +6,8 @@ import heapq
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dlopt.heuristics.admission.dispatching_rules import PlannedTask, TaskPlanner
+from dlopt.heuristics.admission.dispatching_rules import TaskPlanner
+from dlopt.heuristics.admission.records import PlannedTask
 from dlopt.problems.admission.data import Chunk
 
 

@@ -17,10 +17,11 @@ from itertools import groupby
 from math import nextafter, ulp
 from typing import Any, NamedTuple, Protocol
 
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask, Rejection, TaskPlanner
+from dlopt.heuristics.admission.dispatching_rules import TaskPlanner
 from dlopt.heuristics.admission.mcdf import plan_mcdf
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import QueuedTask, Rejection
 
 _ROUNDING_UNITS_TRIED = (0, 4, 256)
 """In floats a deadline is tried, and so many units in its last place later, for rounding."""

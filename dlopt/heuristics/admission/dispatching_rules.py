@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
-from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes
-
-
-class QueuedTask(NamedTuple):
-    """A task as the planner sees it, its numbers in one field."""
-
-    key: tuple[Any, int]
-    """By which a fixed order sorts it; the second number tells tasks apart."""
-    id: str
-    arrival: Any
-    load: Any
-    deadline: Any
-    """Absolute."""
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import (
+    DeadlineMiss,
+    Placement,
+    PlannedTask,
+    QueuedTask,
+    Rejection,
+)
 
 
 class TaskPlanner(Protocol):
@@ -39,50 +34,13 @@ class TaskPlanner(Protocol):
         """
 
 
-class PlannedTask(NamedTuple):
-    """A task and its place."""
-
-    task: QueuedTask
-    placement: Placement
-
-
-class Rejection(NamedTuple):
-    """The first task that would miss, and by how much."""
-
-    task: QueuedTask
-    miss: DeadlineMiss
-
-
-class ServedTask(NamedTuple):
-    """A task that was accepted, from its first transmission until all of it is computed."""
-
-    task: QueuedTask
-    start: Any
-    end: Any
-
-
-class UnfinishedTask(NamedTuple):
-    """What is left of a task at its deadline."""
-
-    task: QueuedTask
-    load: Any
-
-
-class ClusterState(NamedTuple):
-    """A cluster, and the tasks that wait with what is left of their loads."""
-
-    ready: list[Any]
-    channel: Any
-    tasks: list[QueuedTask]
-
-
 def plan_in_order(
     task_planner: TaskPlanner,
     nodes: ReadyTimes,
     tasks: Iterable[QueuedTask],
     now: Any,
     channel: bool,
-    seen: Callable[[ReadyTimes], None] | None = None,
+    on_state: Callable[[ReadyTimes], None] | None = None,
 ) -> list[PlannedTask] | Rejection:
     """Place tasks one after the other; `nodes` is changed.
 
@@ -94,13 +52,13 @@ def plan_in_order(
     now : Number
     channel : bool
         Whether a task waits until those before it have been sent.
-    seen : callable, optional
+    on_state : callable, optional
         Called with the nodes before each task.
     """
     plan = []
     for task in tasks:
-        if seen is not None:
-            seen(nodes)
+        if on_state is not None:
+            on_state(nodes)
         not_before = max(now, nodes.channel) if channel else now
         found = task_planner.place(nodes, not_before, task.load, task.deadline)
         if isinstance(found, DeadlineMiss):

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes, breakpoints
+from dlopt.heuristics.admission.ready_times import ReadyTimes, breakpoints
+from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.iit.edf_iit_1 import HeterogeneousView, heterogeneous_view
 from dlopt.problems.cluster import Cluster
 

@@ -18,7 +18,8 @@ from typing import Any
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.beta_powers import BetaPowers, galloping_search
-from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.iit import edf_iit_2
 from dlopt.heuristics.iit.edf_iit_2 import Costs
 from dlopt.heuristics.iit.partitioning_rules import smallest_satisfying

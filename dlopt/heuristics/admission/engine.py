@@ -9,9 +9,9 @@ from typing import Any
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.deadlines import earliest
-from dlopt.heuristics.admission.dispatching_rules import PlannedTask, QueuedTask
 from dlopt.heuristics.admission.planner_factory import Policy, make_planner, parse
 from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import PlannedTask, QueuedTask
 from dlopt.heuristics.guarded import Guarded
 from dlopt.heuristics.resubmitted import resubmission_faults
 from dlopt.problems.admission.data import Decision, Instance, Solution, Task

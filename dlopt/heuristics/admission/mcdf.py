@@ -13,14 +13,10 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import Any, TypeAlias
 
-from dlopt.heuristics.admission.dispatching_rules import (
-    PlannedTask,
-    QueuedTask,
-    Rejection,
-    lateness,
-)
+from dlopt.heuristics.admission.dispatching_rules import lateness
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import PlannedTask, QueuedTask, Rejection
 
 ExaminationCallback: TypeAlias = Callable[[QueuedTask, Any, int | None], None]
 """What is told of a look at a task: the task, the instant, how many nodes it needs then."""

@@ -9,7 +9,8 @@ from typing import Any
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.beta_powers import ExecutionTimes
-from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes, breakpoints
+from dlopt.heuristics.admission.ready_times import ReadyTimes, breakpoints
+from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 
 _MAX_CACHED_LOADS = 100_000
 """So many loads are remembered at the most."""

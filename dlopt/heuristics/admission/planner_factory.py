@@ -8,13 +8,6 @@ from typing import Any, Protocol, TypeAlias
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.deadlines import AdmissionDecider
-from dlopt.heuristics.admission.dispatching_rules import (
-    ClusterState,
-    QueuedTask,
-    Rejection,
-    ServedTask,
-    UnfinishedTask,
-)
 from dlopt.heuristics.admission.fast.algorithm_names import (
     HYBRIDS,
     NAMES,
@@ -25,6 +18,13 @@ from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.fast.hybrid_literal import LiteralHybridPlanner
 from dlopt.heuristics.admission.fast.planner import FastPlanner
 from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import (
+    ClusterState,
+    QueuedTask,
+    Rejection,
+    ServedTask,
+    UnfinishedTask,
+)
 from dlopt.problems.admission.data import Chunk
 
 Policy: TypeAlias = Algorithm | FastAlgorithm | HybridAlgorithm

@@ -20,22 +20,20 @@ from dlopt.heuristics.admission.deadlines import (
     mcdf_deadlines,
     ranks,
 )
-from dlopt.heuristics.admission.dispatching_rules import (
-    ClusterState,
-    PlannedTask,
-    QueuedTask,
-    Rejection,
-    ServedTask,
-    TaskPlanner,
-    UnfinishedTask,
-    mwf_order,
-    plan_in_order,
-)
+from dlopt.heuristics.admission.dispatching_rules import TaskPlanner, mwf_order, plan_in_order
 from dlopt.heuristics.admission.edf_iit_1 import EdfIit1Planner
 from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
 from dlopt.heuristics.admission.mcdf import plan_mcdf
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import (
+    ClusterState,
+    PlannedTask,
+    QueuedTask,
+    Rejection,
+    ServedTask,
+    UnfinishedTask,
+)
 from dlopt.heuristics.admission.reference_planner import (
     ReferenceEdfIit2Planner,
     ReferenceOprEprPlanner,

@@ -10,29 +10,9 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
-
-class Placement(NamedTuple):
-    """Where a plan puts a task."""
-
-    nodes: int
-    """How many; always those that are ready first."""
-    not_before: Any
-    """No node is sent to before this instant."""
-    start: Any
-    """Of the first transmission."""
-    sent: Any
-    """End of the last transmission."""
-    end: Any
-    """When all of its nodes are free again, and its result is promised."""
-
-
-class DeadlineMiss(NamedTuple):
-    """Why a task cannot be placed."""
-
-    by: Any
-    of: Literal["time", "load"]
+from dlopt.heuristics.admission.records import Placement
 
 
 def breakpoints(ends: Iterable[Any], low: Any) -> list[Any]:

@@ -11,8 +11,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import PlannedTask, QueuedTask, Rejection
-from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement
+from dlopt.heuristics.admission.records import (
+    DeadlineMiss,
+    Placement,
+    PlannedTask,
+    QueuedTask,
+    Rejection,
+)
 from dlopt.heuristics.iit import edf_iit_2
 from dlopt.heuristics.iit.edf_iit_2 import Costs
 from dlopt.problems.cluster import Cluster

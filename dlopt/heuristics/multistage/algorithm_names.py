@@ -22,13 +22,13 @@ class Algorithm:
 
     Parameters
     ----------
-    slip : str, optional
+    flaw : str, optional
         ``literal``, or one of `dlopt.heuristics.multistage.literal_stream.FLAWS`; None is repaired.
 
     Examples
     --------
     >>> parse("multi-stage:literal-F4")
-    Algorithm(slip='F4')
+    Algorithm(flaw='F4')
     >>> parse("multi-stage").name
     'multi-stage'
     """

@@ -8,8 +8,8 @@ from typing import Any
 
 from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask
 from dlopt.heuristics.admission.engine import PromiseError
+from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.heuristics.guarded import Guarded
 from dlopt.heuristics.multistage.algorithm_names import make_planner, parse, reason_against
 from dlopt.heuristics.multistage.busy_intervals import ReservationRequest

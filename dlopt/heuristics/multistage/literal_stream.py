@@ -28,8 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask, Rejection
-from dlopt.heuristics.admission.ready_times import DeadlineMiss
+from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
 from dlopt.heuristics.multistage import literal_algorithms_3_4
 from dlopt.heuristics.multistage.busy_intervals import (
     FixedPlan,

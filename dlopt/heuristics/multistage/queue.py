@@ -13,8 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask, Rejection
-from dlopt.heuristics.admission.ready_times import DeadlineMiss
+from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
 from dlopt.heuristics.multistage.busy_intervals import (
     BusyIntervals,
     FixedPlan,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from dlopt.heuristics.admission.ready_times import DeadlineMiss
+from dlopt.heuristics.admission.records import DeadlineMiss
 from dlopt.heuristics.multistage.busy_intervals import FixedPlan, ReservedWindow, TimedChunk
 
 Interval: TypeAlias = tuple[Any, Any]

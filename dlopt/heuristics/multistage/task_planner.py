@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import Any
 
-from dlopt.heuristics.admission.ready_times import DeadlineMiss
+from dlopt.heuristics.admission.records import DeadlineMiss
 from dlopt.heuristics.multistage.busy_intervals import TimedChunk
 from dlopt.heuristics.multistage.node_groups import GroupAllocation, NodeGroups
 from dlopt.heuristics.multistage.stages import (

@@ -14,7 +14,7 @@ from dlopt.problems.admission.data import Commitment, Instance
 from dlopt.problems.cluster import Cluster
 
 
-class Start(Protocol):
+class InitialState(Protocol):
     """A cluster as it stands, as instances of this family have it."""
 
     @property
@@ -38,7 +38,7 @@ class Start(Protocol):
         """What was sent."""
 
 
-def node_free_times(state: Start) -> list[Fraction]:
+def node_free_times(state: InitialState) -> list[Fraction]:
     """Return when each node can be sent to: it is not before, whatever a plan says.
 
     Examples
@@ -61,7 +61,7 @@ def node_free_times(state: Start) -> list[Fraction]:
     return free
 
 
-def channel_free_time(state: Start) -> Fraction:
+def channel_free_time(state: InitialState) -> Fraction:
     """Return when the channel can be used: what is committed has been sent by then."""
     cluster = state.cluster
     free = max(exact(state.now), exact(state.channel_ready))
@@ -89,8 +89,8 @@ def loads_to_plan(instance: Instance) -> dict[str, Fraction]:
         if chunk.task in loads:
             loads[chunk.task] -= exact(chunk.load)
     for task in instance.tasks:
-        told = task.remaining
-        loads[task.id] = max(loads[task.id], Fraction(0)) if told is None else exact(told)
+        stated = task.remaining
+        loads[task.id] = max(loads[task.id], Fraction(0)) if stated is None else exact(stated)
     return loads
 
 

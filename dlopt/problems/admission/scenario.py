@@ -66,7 +66,7 @@ class Failure(Record):
     until: NonNegative | None = None
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if the node is back before it fails, or has no index."""
         begin, until = known.get("begin"), known.get("until")
         if begin is not None and until is not None and until <= begin:
@@ -116,13 +116,13 @@ class Scenario(Record):
     name: str = field(default="", compare=False)
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield tasks with two factors, and failures of a node that is down already."""
         seen: Counter[str] = Counter()
         for index, factor in enumerate(known.get("factors", ())):
             seen[factor.task] += 1
             if seen[factor.task] > 1:
-                yield Fault(f"factors[{index}].task", factor.task, "must stand in one factor only")
+                yield Fault(f"factors[{index}].task", factor.task, "must occur in one factor only")
         down: dict[int, list[tuple[int, Failure]]] = defaultdict(list)
         for index, failure in enumerate(known.get("failures", ())):
             down[failure.node].append((index, failure))
@@ -153,7 +153,9 @@ def scenario_faults(data: object) -> tuple[Fault, ...]:
     failures[0].from: is missing
     """
     found = validated_record.examine(Scenario, _renamed(data))[1]
-    return tuple(_told(fault) for fault in sorted(found, key=lambda f: f.rule == "is missing"))
+    return tuple(
+        _in_file_names(fault) for fault in sorted(found, key=lambda f: f.rule == "is missing")
+    )
 
 
 def check_fits(instance: Instance, scenario: Scenario) -> None:
@@ -229,7 +231,7 @@ def _renamed(data: Any) -> Any:
     return {**data, "failures": failures}
 
 
-def _told(fault: Fault) -> Fault:
+def _in_file_names(fault: Fault) -> Fault:
     """Return a fault in the words of the file."""
     stem, dot, name = fault.path.rpartition(".")
     if stem.startswith("failures"):

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from dlopt.arithmetic import Number
-from dlopt.problems.admission.initial_state import later
+from dlopt.problems.admission.initial_state import later_of
 from dlopt.problems.cluster import Cluster
 
 
-def _itself(number: Number) -> Any:
+def _identity(number: Number) -> Any:
     return number
 
 
-class State(Protocol):
+class InitialState(Protocol):
     """What the instances of this family say of a cluster as it stands."""
 
     @property
@@ -42,7 +42,7 @@ class State(Protocol):
         """What was sent."""
 
 
-class Stream(State, Protocol):
+class InitialStateWithTasks(InitialState, Protocol):
     """A state, and the tasks that are to be planned."""
 
     @property
@@ -50,16 +50,16 @@ class Stream(State, Protocol):
         """The tasks."""
 
 
-def free_times_of(state: State) -> tuple[Any, ...]:
+def free_times_of(state: InitialState) -> tuple[Any, ...]:
     """Return when each node can be sent to."""
-    free = [later(instant, state.now) for instant in state.ready_times]
+    free = [later_of(instant, state.now) for instant in state.ready_times]
     free = free or [state.now] * state.cluster.nodes
     for chunk in state.committed:
-        free[chunk.node] = later(free[chunk.node], chunk.end)
+        free[chunk.node] = later_of(free[chunk.node], chunk.end)
     return tuple(free)
 
 
-def channel_free_of(instance: State, number: Callable[[Number], Any] = _itself) -> Any:
+def channel_free_of(instance: InitialState, number: Callable[[Number], Any] = _identity) -> Any:
     """Return when the channel can be used, computed in the numbers that `number` makes."""
     cluster = instance.cluster
     sent = [
@@ -71,7 +71,9 @@ def channel_free_of(instance: State, number: Callable[[Number], Any] = _itself) 
     return max((number(instance.now), number(instance.channel_ready), *sent))
 
 
-def remaining_of(instance: Stream, number: Callable[[Number], Any] = _itself) -> dict[str, Any]:
+def remaining_of(
+    instance: InitialStateWithTasks, number: Callable[[Number], Any] = _identity
+) -> dict[str, Any]:
     """Return what is still to be planned, computed in the numbers that `number` makes."""
     done: dict[str, Any] = defaultdict(int)
     for chunk in instance.committed:

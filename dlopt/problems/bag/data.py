@@ -1,4 +1,4 @@
-"""What an instance and a plan are."""
+"""The data of the problem: instances and solutions."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Link(Record):
     latency: NonNegative = 0
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if it does not connect two sites."""
         between = known.get("between")
         if between is not None and len(between) != 2:
@@ -155,12 +155,12 @@ class Instance(Header):
     ccr_thresholds: tuple[Positive, ...] = (Fraction(1, 2), 2)
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: identities, references, shapes, ways."""
         for name in ("tasks", "machines", "sites"):
-            yield from _twice(name, known.get(name, ()))
+            yield from _duplicate_id_faults(name, known.get(name, ()))
         if "sites" in known:
-            yield from _place_faults(known)
+            yield from _site_faults(known)
         if "etc" in known:
             etc, tasks, machines = (known.get(name) for name in ("etc", "tasks", "machines"))
             if etc is None:
@@ -183,7 +183,7 @@ class Instance(Header):
         """The machines, also where only the matrix says that they exist."""
         if self.machines or self.etc is None:
             return self.machines
-        return _machines(len(self.etc[0]))
+        return _machine_violations(len(self.etc[0]))
 
     def duration(self, task: int, machine: int) -> Any:
         """Return how long a task takes on a machine; None if it cannot run there."""
@@ -216,7 +216,7 @@ def _tasks(count: int) -> tuple[Task, ...]:
 
 
 @lru_cache(maxsize=8)
-def _machines(count: int) -> tuple[Machine, ...]:
+def _machine_violations(count: int) -> tuple[Machine, ...]:
     return tuple(Machine(f"m{index}") for index in range(count))
 
 
@@ -259,11 +259,11 @@ def faults(data: object) -> tuple[Fault, ...]:
     etc[2]: must have one entry for each of the 2 machines, got 1
     """
     if isinstance(data, Mapping):  # what is left out is known, unlike what is wrong by itself
-        data = {**_LEFT_OUT, **data}
+        data = {**_DEFAULTS, **data}
     return validated_record.examine(Instance, data)[1]
 
 
-_LEFT_OUT: Mapping[str, Any] = {
+_DEFAULTS: Mapping[str, Any] = {
     "tasks": (),
     "machines": (),
     "sites": (Site("home"),),
@@ -272,7 +272,7 @@ _LEFT_OUT: Mapping[str, Any] = {
 }
 
 
-def _twice(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
+def _duplicate_id_faults(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
     seen: Counter[str] = Counter()
     for index, entry in enumerate(entries):
         seen[entry.id] += 1
@@ -282,20 +282,20 @@ def _twice(name: str, entries: tuple[Any, ...]) -> Iterable[Fault]:
             yield Fault(f"{name}[{index}].id", entry.id, f"must be given to one of the {name} only")
 
 
-def _place_faults(known: Mapping[str, Any]) -> Iterable[Fault]:
+def _site_faults(known: Mapping[str, Any]) -> Iterable[Fault]:
     """Yield the sites that do not exist, or cannot be reached."""
     sites, links = known["sites"], known.get("links")
     if not sites:
         yield Fault("sites", list(sites), "must not be empty")
         return
     tasks, machines = known.get("tasks", ()), known.get("machines", ())
-    strange = list(_strange_sites(len(sites), tasks, machines, links or ()))
+    strange = list(_unknown_site_faults(len(sites), tasks, machines, links or ()))
     yield from strange
     if links is not None and not strange:
-        yield from _cut_off(sites, links)
+        yield from _unreachable_sites(sites, links)
 
 
-def _strange_sites(
+def _unknown_site_faults(
     count: int, tasks: tuple[Task, ...], machines: tuple[Machine, ...], links: tuple[Link, ...]
 ) -> Iterable[Fault]:
     rule = f"must be one of the sites 0 to {count - 1}"
@@ -311,16 +311,16 @@ def _strange_sites(
                 yield Fault(f"links[{index}].between[{place}]", site, rule)
 
 
-def _cut_off(sites: tuple[Site, ...], links: tuple[Link, ...]) -> Iterable[Fault]:
+def _unreachable_sites(sites: tuple[Site, ...], links: tuple[Link, ...]) -> Iterable[Fault]:
     """Yield the sites to which there is no way from the first."""
     reached, fresh = {0}, [0]
-    beside: dict[int, set[int]] = {index: set() for index in range(len(sites))}
+    neighbours: dict[int, set[int]] = {index: set() for index in range(len(sites))}
     for link in links:
         one, other = link.between
-        beside[one].add(other)
-        beside[other].add(one)
+        neighbours[one].add(other)
+        neighbours[other].add(one)
     while fresh:
-        near = beside[fresh.pop()] - reached
+        near = neighbours[fresh.pop()] - reached
         reached |= near
         fresh += near
     for index, site in enumerate(sites):
@@ -358,7 +358,9 @@ def _matrix_faults(
             yield Fault(f"etc[{index}]", list(row), "must name a machine that can run the task")
     for index, task in enumerate(tasks):
         if task.work is not None:
-            yield Fault(f"tasks[{index}].work", task.work, "must not be given beside etc")
+            yield Fault(f"tasks[{index}].work", task.work, "must not be given together with etc")
     for index, machine in enumerate(machines):
         if machine.power != 1:
-            yield Fault(f"machines[{index}].power", machine.power, "must not be given beside etc")
+            yield Fault(
+                f"machines[{index}].power", machine.power, "must not be given together with etc"
+            )

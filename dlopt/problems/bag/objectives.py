@@ -1,4 +1,4 @@
-"""What a plan is worth."""
+"""Objective values of schedules, as the checkers compute them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dlopt.result import Value
 
 
 def objective(instance: Instance, solution: Solution, name: str) -> Value:
-    """Return what a plan is worth, exactly.
+    """Return the objective value of a schedule, exactly.
 
     Parameters
     ----------

@@ -112,13 +112,13 @@ def benefit_at(points: Points, share: Number) -> Fraction:
     at = exact(share)
     if at < 0:
         return Fraction(0)
-    before, worth = Fraction(0), Fraction(0)
+    before, value = Fraction(0), Fraction(0)
     for point, benefit in points:
         end, height = exact(point), exact(benefit)
         if end > at:
-            return worth + (height - worth) * (at - before) / (end - before)
-        before, worth = end, height
-    return worth
+            return value + (height - value) * (at - before) / (end - before)
+        before, value = end, height
+    return value
 
 
 def is_number(value: object) -> TypeGuard[Number]:

@@ -1,4 +1,4 @@
-"""What a plan is worth."""
+"""Objective values of schedules, as the checkers compute them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dlopt.result import Value
 
 
 def objective(instance: Instance, solution: Solution, name: str = "benefit") -> Value:
-    """Return what a plan is worth, exactly.
+    """Return the objective value of a schedule, exactly.
 
     Parameters
     ----------
@@ -60,22 +60,22 @@ def objective(instance: Instance, solution: Solution, name: str = "benefit") -> 
 
 
 def _benefit(instance: Instance, solution: Solution) -> Number:
-    held = {(share.request, share.part): share.cpu for share in solution.shares}
+    cpu_of = {(share.request, share.part): share.cpu for share in solution.shares}
     accepted = _accepted(solution)
-    worth, weight = Fraction(0), Fraction(0)
+    total, weight = Fraction(0), Fraction(0)
     for request in instance.requests:
         priority = exact(request.priority)
         weight += priority
         if request.id in accepted:
             parts = sum(
                 (
-                    _benefit_of(part, exact(held.get((request.id, index), 0)))
+                    _benefit_of(part, exact(cpu_of.get((request.id, index), 0)))
                     for index, part in enumerate(request.parts)
                 ),
                 Fraction(0),
             )
-            worth += priority * parts / len(request.parts)
-    return simplest(worth / weight)
+            total += priority * parts / len(request.parts)
+    return simplest(total / weight)
 
 
 def _benefit_of(part: Part, cpu: Fraction) -> Fraction:

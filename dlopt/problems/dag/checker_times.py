@@ -36,7 +36,7 @@ class CheckerTimes:
     """
 
     def __init__(self, instance: Instance) -> None:
-        self._graphs, self._machines = instance.graphs, instance.machines
+        self._graphs, self._machine_violations = instance.graphs, instance.machines
         self._network = instance.network
         self._machine_link = {(link.source, link.target): link for link in self._network.links}
         self._wan_link = {(link.source, link.target): link for link in self._network.wan_links}
@@ -45,21 +45,21 @@ class CheckerTimes:
         """Return how long a task takes on a machine; None if it cannot run there."""
         given = self._graphs[graph].tasks[task]
         if given.work is not None:
-            return exact(given.work) / exact(self._machines[machine].power)
+            return exact(given.work) / exact(self._machine_violations[machine].power)
         assert given.costs is not None  # one of the two is given
         cost = given.costs[machine]
         return None if cost is None else exact(cost)
 
     def transfer(self, data: Number, source: int, target: int) -> Fraction:
         """Return how long data takes from one machine to another."""
-        network, machines = self._network, self._machines
+        network, machines = self._network, self._machine_violations
         if source == target and network.same_machine == "zero":
             return Fraction(0)
         delays = exact(machines[source].delay) + exact(machines[target].delay)
         out_of, into = machines[source].lan, machines[target].lan
         if network.convention == "scheduler":
-            way = _time(data, self._inside(out_of)) + _time(data, self._inside(into))
-            return delays + way + self.over_wan(data, out_of, into)
+            inside = _time(data, self._inside(out_of)) + _time(data, self._inside(into))
+            return delays + inside + self.over_wan(data, out_of, into)
         own = _directed(self._machine_link, source, target)
         if own is not None:
             return delays + _time(data, own)
@@ -69,7 +69,7 @@ class CheckerTimes:
 
     def scheduler_leg(self, data: Number, machine: int) -> Fraction:
         """Return how long data takes between a machine and the scheduler of its LAN."""
-        own = self._machines[machine]
+        own = self._machine_violations[machine]
         return exact(own.delay) + _time(data, self._inside(own.lan))
 
     def over_wan(self, data: Number, source: int | None, target: int | None) -> Fraction:
@@ -83,14 +83,14 @@ class CheckerTimes:
         """Return how long the input of a graph takes from its home to a machine."""
         if graph.lan is None:
             return Fraction(0)
-        wan = self.over_wan(graph.input, graph.lan, self._machines[machine].lan)
+        wan = self.over_wan(graph.input, graph.lan, self._machine_violations[machine].lan)
         return wan + self.scheduler_leg(graph.input, machine)
 
     def output_time(self, graph: Graph, machine: int) -> Fraction:
         """Return how long the output of a graph takes from a machine to its home."""
         if graph.lan is None:
             return Fraction(0)
-        wan = self.over_wan(graph.output, self._machines[machine].lan, graph.lan)
+        wan = self.over_wan(graph.output, self._machine_violations[machine].lan, graph.lan)
         return self.scheduler_leg(graph.output, machine) + wan
 
     def _inside(self, lan: int | None) -> Lan | Network:

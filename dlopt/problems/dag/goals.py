@@ -1,4 +1,4 @@
-"""What can be minimised."""
+"""The objectives of the problem; `objectives` and `claims` compute their values."""
 
 from __future__ import annotations
 

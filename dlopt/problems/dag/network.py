@@ -111,7 +111,7 @@ class Network(Record):
     links: tuple[Link, ...] = ()
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: links that lead nowhere, or are given twice."""
         if "lans" in known:
             yield from link_faults("wan_links", known.get("wan_links", ()), "LANs", known["lans"])

@@ -68,7 +68,7 @@ class Outage(Record):
     until: NonNegative | None = None
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if it ends before it begins."""
         begin, until = known.get("begin"), known.get("until")
         if begin is not None and until is not None and exact(until) < exact(begin):

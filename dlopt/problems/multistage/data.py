@@ -1,4 +1,4 @@
-"""What an instance and a plan are."""
+"""The data of the problem: instances and solutions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dlopt.problems import validated_record
 from dlopt.problems.admission.data import Chunk, Commitment, Decision, Task
 from dlopt.problems.admission.data import Instance as Stream
 from dlopt.problems.admission.state_times import channel_free_of, free_times_of
-from dlopt.problems.cluster import MOST_NODES, Cluster
+from dlopt.problems.cluster import MAX_NODES, Cluster
 from dlopt.problems.validated_record import Header, NonNegative, Record, numbers_of
 
 
@@ -57,11 +57,11 @@ class Reservation(Record):
     end: NonNegative
     io_end: NonNegative | None = None
     io_ratio: Annotated[Number, Ge(0), Le(1)] | None = None
-    nodes: Annotated[int, Ge(1), Le(MOST_NODES)] | tuple[Annotated[int, Ge(0)], ...] = 1
+    nodes: Annotated[int, Ge(1), Le(MAX_NODES)] | tuple[Annotated[int, Ge(0)], ...] = 1
     mandatory: bool = False
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: windows, and nodes that are named twice."""
         arrival, start, end = (known.get(name) for name in ("arrival", "start", "end"))
         io_end, ratio, nodes = (known.get(name) for name in ("io_end", "io_ratio", "nodes"))
@@ -71,7 +71,7 @@ class Reservation(Record):
         if start is not None and end is not None and end <= start:
             yield Fault("end", end, f"must lie after the start, {shown(start, 15)}")
         if io_end is not None and ratio is not None:
-            yield Fault("io_ratio", ratio, "must not be given beside io_end")
+            yield Fault("io_ratio", ratio, "must not be given together with io_end")
         if io_end is not None and start is not None and io_end < start:
             yield Fault("io_end", io_end, f"must not lie before the start, {shown(start, 15)}")
         if io_end is not None and end is not None and io_end > end:
@@ -138,9 +138,9 @@ class Instance(Header):
     reservation_weight: NonNegative = 1
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: order, identities, lengths and references."""
-        yield from Stream.relations(known)
+        yield from Stream.cross_field_faults(known)
         tasks, wanted = known.get("tasks", ()), known.get("reservations", ())
         if not tasks and not wanted and {"tasks", "reservations"} <= set(known):
             yield Fault("tasks", tasks, "must not be empty where there is no reservation")
@@ -242,7 +242,7 @@ def faults(data: object) -> tuple[Fault, ...]:
     reservations[0].nodes: must be named once, got 0
     """
     if isinstance(data, Mapping):
-        data = {"now": 0, **data}  # what is wrong beside the default is a fault too
+        data = {"now": 0, **data}  # faults next to a default are reported, too
     return validated_record.examine(Instance, data)[1]
 
 

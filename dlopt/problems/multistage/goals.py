@@ -1,4 +1,4 @@
-"""Which objectives there are; what a plan is worth under them, `objectives` and `claims` say."""
+"""The objectives of the problem; `objectives` and `claims` compute their values."""
 
 from __future__ import annotations
 

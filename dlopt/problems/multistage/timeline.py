@@ -31,7 +31,7 @@ class Crossing(NamedTuple):
 def crossings_in_exact_numbers(
     stream: Instance,
     chunks: Iterable[Chunk],
-    needs: Mapping[str, Fraction],
+    required_loads: Mapping[str, Fraction],
     channel_windows: Sequence[Window],
     node_windows: Mapping[int, Sequence[Window]],
 ) -> Iterator[Crossing]:
@@ -59,25 +59,25 @@ def crossings_in_exact_numbers(
     theta_cm, theta_cp = exact(cluster.theta_cm), exact(cluster.theta_cp)
     channel = ready = channel_free_time(stream)
     free = node_free_times(stream)
-    loads = ((c, load) for c, load in scaled_loads(chunks, needs) if load > 0)
+    loads = ((c, load) for c, load in scaled_loads(chunks, required_loads) if load > 0)
     for chunk, load in in_stated_order(loads):
         node, stated = chunk.node, exact(chunk.transmission_start)
         send = theta_cm + load * exact(cluster.tau_of(node))
         own = node_windows.get(node, ())
         start = max(arrivals[chunk.task], free[node], channel if send else ready)
-        start = max([start, *(end for begin, end in own if _follows(stated, begin, end))])
+        start = max([start, *(end for begin, end in own if _starts_after(stated, begin, end))])
         if send:
-            behind = (end for begin, end in channel_windows if _follows(stated, begin, end))
-            start = max([start, *behind])
+            after = (end for begin, end in channel_windows if _starts_after(stated, begin, end))
+            start = max([start, *after])
             channel = start + send
             for begin, end in channel_windows:
-                if not _follows(stated, begin, end) and channel > begin:
+                if not _starts_after(stated, begin, end) and channel > begin:
                     yield Crossing("channel", begin, channel)
         free[node] = done = start + send + theta_cp + load * exact(cluster.chi_of(node))
         for begin, end in own:
-            if not _follows(stated, begin, end) and done > begin:
+            if not _starts_after(stated, begin, end) and done > begin:
                 yield Crossing(f"node {node}", begin, done)
 
 
-def _follows(stated: Fraction, begin: Fraction, end: Fraction) -> bool:
+def _starts_after(stated: Fraction, begin: Fraction, end: Fraction) -> bool:
     return 2 * stated >= begin + end

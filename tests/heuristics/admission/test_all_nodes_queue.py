@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from dlopt.heuristics.admission import all_nodes_queue
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.all_nodes_queue import ServiceInterval, StreamLog
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask
 from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import QueuedTask
 
 NAMES = tuple(
     f"{stem}{slip}"

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.chunks import chunks
-from dlopt.heuristics.admission.dispatching_rules import PlannedTask, QueuedTask
 from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
-from dlopt.heuristics.admission.ready_times import Placement
+from dlopt.heuristics.admission.records import Placement, PlannedTask, QueuedTask
 from dlopt.problems.admission import Chunk
 from tests.heuristics.admission.strategies import SOUND, TWINS, few, streams
 

@@ -5,16 +5,17 @@ from fractions import Fraction
 import pytest
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import (
+from dlopt.heuristics.admission.dispatching_rules import mwf_order, plan_in_order
+from dlopt.heuristics.admission.mcdf import plan_mcdf
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import (
+    DeadlineMiss,
+    Placement,
     PlannedTask,
     QueuedTask,
     Rejection,
-    mwf_order,
-    plan_in_order,
 )
-from dlopt.heuristics.admission.mcdf import plan_mcdf
-from dlopt.heuristics.admission.opr_epr import OprEprPlanner
-from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes
 
 F = Fraction
 ONE = (F(1), F(1), F(0), F(0))

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.deadlines import earliest
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
 from dlopt.heuristics.admission.planner_factory import make_planner, parse
+from dlopt.heuristics.admission.records import QueuedTask
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster
 from tests.examples import share

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.edf_iit_1 import EdfIit1Planner
-from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.iit.edf_iit_1 import heterogeneous_view
 from dlopt.problems.cluster import Cluster
 

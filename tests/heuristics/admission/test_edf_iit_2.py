@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from dlopt.heuristics.admission import edf_iit_2
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.edf_iit_2 import EdfIit2Planner
-from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.admission.reference_planner import (
     ReferenceEdfIit2Planner,
     ReferenceReadyTimes,

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from dlopt.heuristics.admission import mcdf as module
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask, Rejection
 from dlopt.heuristics.admission.mcdf import DerivativeRanking, plan_mcdf
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import QueuedTask, Rejection
 from dlopt.heuristics.admission.reference_planner import (
     ReferenceOprEprPlanner,
     ReferenceReadyTimes,

@@ -7,7 +7,8 @@ import pytest
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
-from dlopt.heuristics.admission.ready_times import DeadlineMiss, Placement, ReadyTimes
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 from dlopt.heuristics.admission.reference_planner import ReferenceOprEprPlanner, ReferenceReadyTimes
 from dlopt.problems.admission import Task
 from dlopt.problems.cluster import Cluster

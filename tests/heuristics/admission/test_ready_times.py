@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.ready_times import Placement, ReadyTimes
+from dlopt.heuristics.admission.ready_times import ReadyTimes
+from dlopt.heuristics.admission.records import Placement
 from dlopt.heuristics.admission.reference_planner import ReferenceReadyTimes
 
 times = st.integers(0, 9)

@@ -35,10 +35,14 @@ def test_busy_times_are_what_was_entered(entered, asked):
     pairs = list(zip(busy[::2], busy[1::2], strict=True))
     assert pairs == merged_intervals(entered, 0, 99)
     halves = [F(k, 2) for k in range(40)]
-    busy = {instant for instant in halves for a, b in entered if a <= instant < b}
-    assert overlaps_busy(busy, *asked) == any(asked[0] <= instant < asked[1] for instant in busy)
+    instants = {instant for instant in halves for a, b in entered if a <= instant < b}
+    assert overlaps_busy(busy, *asked) == any(
+        asked[0] <= instant < asked[1] for instant in instants
+    )
     for instant in halves:
-        assert first_free(busy, instant) == min({*halves} - busy - {*range(0)} - before(instant))
+        assert first_free(busy, instant) == min(
+            {*halves} - instants - {*range(0)} - before(instant)
+        )
 
 
 def before(instant):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.ready_times import DeadlineMiss
+from dlopt.heuristics.admission.records import DeadlineMiss
 from dlopt.heuristics.multistage.busy_intervals import BusyIntervals, FixedPlan, TimedChunk
 from dlopt.heuristics.multistage.literal_algorithms_3_4 import PlanningTask
 from dlopt.heuristics.multistage.literal_single_flaw import RepairedPartition

@@ -243,7 +243,7 @@ class DeadlineBlocks:
 
     Examples
     --------
-    >>> from dlopt.heuristics.admission.dispatching_rules import QueuedTask
+    >>> from dlopt.heuristics.admission.records import QueuedTask
     >>> blocks = DeadlineBlocks()
     >>> for number, (load, due) in enumerate([(3.0, 9.0), (1.0, 4.0), (2.0, 12.0)]):
     ...     blocks.insert(QueueEntry(QueuedTask((due, number), "", 0.0, load, due), load), due)

@@ -75,7 +75,7 @@ class DeadlineTree:
 
     Examples
     --------
-    >>> from dlopt.heuristics.admission.dispatching_rules import QueuedTask
+    >>> from dlopt.heuristics.admission.records import QueuedTask
     >>> tree = DeadlineTree()
     >>> for number, (load, due) in enumerate([(3, 9), (1, 4), (2, 12)]):
     ...     tree.insert(QueueEntry(QueuedTask((due, number), "", 0, load, due), load), due)

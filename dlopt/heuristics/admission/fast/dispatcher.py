@@ -12,7 +12,7 @@ from heapq import heapify, heapreplace
 from typing import Any, NamedTuple, Protocol
 
 from dlopt.arithmetic import FLOATING, ROUNDING
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask, UnfinishedTask
+from dlopt.heuristics.admission.records import QueuedTask, UnfinishedTask
 from dlopt.problems.admission.data import Chunk
 
 _FLOAT_RESOLUTION = float(ROUNDING)

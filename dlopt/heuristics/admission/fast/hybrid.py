@@ -14,16 +14,16 @@ from typing import Any
 
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.deadlines import AdmissionDecider
-from dlopt.heuristics.admission.dispatching_rules import (
+from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
+from dlopt.heuristics.admission.fast.planner import FastPlanner
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import (
     ClusterState,
     QueuedTask,
     Rejection,
     ServedTask,
     UnfinishedTask,
 )
-from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
-from dlopt.heuristics.admission.fast.planner import FastPlanner
-from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.problems.admission.data import Chunk
 
 _EDF_IIT_2 = Algorithm.parse("edf-iit-2")

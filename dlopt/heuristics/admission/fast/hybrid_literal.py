@@ -19,18 +19,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dlopt.heuristics.admission.deadlines import AdmissionDecider
-from dlopt.heuristics.admission.dispatching_rules import (
-    ClusterState,
-    QueuedTask,
-    Rejection,
-    UnfinishedTask,
-)
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
 from dlopt.heuristics.admission.fast.hybrid import HybridPlanner
 from dlopt.heuristics.admission.fast.literal import EstimatedTask, LiteralTest
 from dlopt.heuristics.admission.fast.planner import FastPlanner
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
+from dlopt.heuristics.admission.records import ClusterState, QueuedTask, Rejection, UnfinishedTask
 
 _TEST_AFTER_SWITCH = FastAlgorithm("chunk")
 """Whose predecessor of a task that comes first is the one of which a part was sent last."""

@@ -24,10 +24,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask, Rejection
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, QueueEntry, SortedTaskQueue, key
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
-from dlopt.heuristics.admission.ready_times import DeadlineMiss
+from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
 
 Reading: TypeAlias = Literal["waiting", "edf", "dispatched", "chunk"]
 Reset: TypeAlias = Literal["idle", "running", "never"]

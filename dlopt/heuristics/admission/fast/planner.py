@@ -8,13 +8,6 @@ from typing import Any
 
 from dlopt.errors import MissingExtraError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import (
-    ClusterState,
-    QueuedTask,
-    Rejection,
-    ServedTask,
-    UnfinishedTask,
-)
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.fast.deadline_tree import DeadlineTree
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, SentPart, chunks, free_after
@@ -28,6 +21,13 @@ from dlopt.heuristics.admission.fast.schedulability_tests import (
 )
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.records import (
+    ClusterState,
+    QueuedTask,
+    Rejection,
+    ServedTask,
+    UnfinishedTask,
+)
 from dlopt.problems.admission.data import Chunk
 
 _MWF_NAME = Algorithm.parse("mwf-opr-mn")

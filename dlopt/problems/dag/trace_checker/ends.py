@@ -9,29 +9,32 @@ from itertools import takewhile
 
 from dlopt.arithmetic import Number, exact
 from dlopt.problems.dag.trace import Course, Run
-from dlopt.problems.dag.trace_checker.facts import Facts, by_machine, coherent, name
+from dlopt.problems.dag.trace_checker.facts import TraceFacts, group_by_machine, is_coherent, name
 from dlopt.result import Violation
 
 
-def of_ends(facts: Facts, until: Number | None) -> Iterator[Violation]:
+def end_violations(facts: TraceFacts, until: Number | None) -> Iterator[Violation]:
     """Yield what was dropped without a cause, and what should have ended by then."""
-    yield from _Ends(facts, until).broken()
+    yield from _EndChecker(facts, until).violations()
 
 
-class _Ends:
+class _EndChecker:
     """What is known of the ends of all runs and graphs."""
 
-    def __init__(self, facts: Facts, until: Number | None) -> None:
+    def __init__(self, facts: TraceFacts, until: Number | None) -> None:
         self.facts, self.until = facts, until
-        self.down, self.presumed = by_machine(facts.trace.down), by_machine(facts.trace.presumed)
-        self.runs = [run for run in facts.runs if coherent(run)]
+        self.down, self.presumed = (
+            group_by_machine(facts.trace.down),
+            group_by_machine(facts.trace.presumed),
+        )
+        self.runs = [run for run in facts.runs if is_coherent(run)]
         self.on: dict[int, list[Run]] = defaultdict(list)
         self.of: dict[int, list[Run]] = defaultdict(list)
         for run in self.runs:
             self.on[run.machine].append(run)
             self.of[run.graph].append(run)
 
-    def broken(self) -> Iterator[Violation]:
+    def violations(self) -> Iterator[Violation]:
         for run in self.runs:
             if run.freed is not None and not self._freed_with_cause(run, exact(run.freed)):
                 yield Violation("freed-without-cause", name(run), run.sent, run.freed)
@@ -165,8 +168,8 @@ class _Ends:
                 yield Violation("not-returned", text, back, self.until)
         elif course.received is None:
             if course.decided is not None and course.lan is not None:
-                way = facts.times.over_wan(graph.input, graph.lan, course.lan)
-                if self._over(exact(course.decided) + way):
+                transfer = facts.times.over_wan(graph.input, graph.lan, course.lan)
+                if self._over(exact(course.decided) + transfer):
                     yield Violation("never-served", text, course.decided, self.until)
             elif self.until is None and self._servable(at):
                 yield Violation("never-served", text, graph.arrival)

@@ -13,7 +13,7 @@ from dlopt.problems.dag.trace import Course, Outage, Run, Trace
 from dlopt.result import Violation
 
 
-class Facts:
+class TraceFacts:
     """What a trace says of what exists, and what it must be compared with.
 
     Parameters
@@ -126,7 +126,7 @@ class Facts:
             self.courses[course.graph] = course
 
 
-def coherent(run: Run) -> bool:
+def is_coherent(run: Run) -> bool:
     """Tell whether a run has the instants that its fate asks for, in their order."""
     times = [exact(at) for at in (run.sent, run.start, run.end, run.known) if at is not None]
     begun, ended = run.start is not None, run.end is not None
@@ -143,7 +143,7 @@ def coherent(run: Run) -> bool:
     return ordered and reached and wanted[run.fate]
 
 
-def by_machine(outages: Iterable[Outage]) -> dict[int, list[Outage]]:
+def group_by_machine(outages: Iterable[Outage]) -> dict[int, list[Outage]]:
     """Return outages machine by machine."""
     found: dict[int, list[Outage]] = defaultdict(list)
     for outage in outages:

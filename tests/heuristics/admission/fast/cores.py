@@ -4,9 +4,9 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.planner_factory import make_planner
+from dlopt.heuristics.admission.records import QueuedTask
 
 SOUND = ("r0", "r1", "r2", "replay")
 READINGS = ("waiting", "edf", "dispatched", "chunk")

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, QueueEntry, SortedTaskQueue
+from dlopt.heuristics.admission.records import QueuedTask
 
 
 def sent(load, due, start=0.0):

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 import dlopt
 from dlopt.arithmetic import FLOATING
 from dlopt.errors import NotApplicableError
-from dlopt.heuristics.admission.dispatching_rules import QueuedTask, Rejection
 from dlopt.heuristics.admission.engine import Admission
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
 from dlopt.heuristics.admission.fast.hybrid_literal import RejectAll
 from dlopt.heuristics.admission.planner_factory import make_planner
-from dlopt.heuristics.admission.ready_times import DeadlineMiss
+from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
 from dlopt.problems.admission import Chunk, Instance, Task, violations
 from dlopt.problems.cluster import Cluster
 from tests.heuristics.admission.fast.cores import core, costs, decided, streams
