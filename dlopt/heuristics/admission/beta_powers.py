@@ -1,8 +1,9 @@
-"""Powers of beta and their sums, looked up rather than computed.
+"""Tables of the powers of beta and of their sums.
 
 With ``beta = chi / (tau + chi)``: ``powers[n] = beta^n``, ``sums[n] = sum_{j<n} beta^j`` and
-``double_sums[n] = sum_{j<n} sums[j]``. A share followed by ``n - 1`` others is
-``X beta^(n-1) - theta_cm sums[n-1]``, and `n` of them sum to ``X sums[n] - theta_cm double_sums[n]``.
+``double_sums[n] = sum_{j<n} sums[j]``. If the first node has the share `X` of processing time, the
+share of the `n`-th is ``X beta^(n-1) - theta_cm sums[n-1]``, and the first `n` have
+``X sums[n] - theta_cm double_sums[n]`` together.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.iit.partitioning_rules import (
     OptimalPartition,
     PartitionRule,
@@ -19,28 +21,29 @@ from dlopt.heuristics.iit.partitioning_rules import (
 )
 
 _INITIAL_BITS = 128
-"""A power is compared with a number by so many of its digits first."""
+"""Bits of a power that are computed first to compare it with a number; four times as many each
+further time. Chosen by hand: most comparisons are decided by them."""
 
 
-class LazySequence(dict[int, Any]):
-    """The terms of a sequence, each computed when it is first asked for.
+class LazySequence(dict[int, Number]):
+    """The terms of a sequence, each computed at its first access.
 
     Parameters
     ----------
     formula : callable
     """
 
-    def __init__(self, formula: Callable[[int], Any]) -> None:
+    def __init__(self, formula: Callable[[int], Number]) -> None:
         super().__init__()
         self._formula = formula
 
-    def __missing__(self, n: int) -> Any:
+    def __missing__(self, n: int) -> Number:
         term = self[n] = self._formula(n)
         return term
 
 
 class BetaPowers:
-    """Powers of one `beta`: in floats tables that grow, in fractions only the terms asked for.
+    """Powers of one `beta`: growing tables in floats, only the requested terms in fractions.
 
     An exact ``beta^n`` has about ``n`` times as many digits as `beta`, so that a table up to a
     million nodes would not fit into memory.
@@ -60,8 +63,8 @@ class BetaPowers:
 
     __slots__ = ("beta", "double_sums", "exact", "powers", "sums")
 
-    def __init__(self, beta: Any) -> None:
-        self.beta = beta
+    def __init__(self, beta: Number) -> None:
+        self.beta: Any = beta
         self.exact = isinstance(beta, Fraction)
         self.powers: Any = [1.0]
         self.sums: Any = [0.0]
@@ -75,12 +78,12 @@ class BetaPowers:
                 lambda n: (n - sums[n]) / rate if rate else Fraction(n * (n - 1), 2)
             )
 
-    def __reduce__(self) -> tuple[type[BetaPowers], tuple[Any]]:
-        """Copy and pickle the base alone: what was computed of it is computed again."""
+    def __reduce__(self) -> tuple[type[BetaPowers], tuple[Number]]:
+        """Copy and pickle `beta` alone; the tables are computed again."""
         return BetaPowers, (self.beta,)
 
     def extend_to(self, n: int) -> BetaPowers:
-        """Let all be known up to index `n` at least, and return them."""
+        """Extend the tables to index `n` at least, and return them."""
         if not self.exact:
             powers, sums, double_sums = self.powers, self.sums, self.double_sums
             while len(powers) <= n:
@@ -89,7 +92,7 @@ class BetaPowers:
                 powers.append(powers[-1] * self.beta)
         return self
 
-    def fewest_terms_reaching(self, sum_: Any, low: int, high: int) -> int | None:
+    def fewest_terms_reaching(self, sum_: Number, low: int, high: int) -> int | None:
         """Return the smallest `n` in low..high with ``sums[n] >= sum_``, or None."""
         beta = self.beta
         if not self.exact:
@@ -97,14 +100,14 @@ class BetaPowers:
             return n if n <= high else None
         if beta == 1:
             return galloping_search(lambda n: bool(n >= sum_), low, high)
-        rest = 1 - sum_ * (1 - beta)
+        rest: Any = 1 - sum_ * (1 - beta)
         if rest < 0 or (rest == 0 and beta > 0):  # no number of nodes would do
             return None
         return galloping_search(lambda n: power_at_most(beta, n, rest), low, high)
 
 
 def power_at_most(beta: Fraction, n: int, bound: Fraction) -> bool:
-    """Tell whether ``beta^n <= bound``, for beta in 0..1, by as few digits of it as it takes.
+    """Tell whether ``beta^n <= bound``, for beta in 0..1, from as few of its digits as suffice.
 
     Examples
     --------
@@ -134,7 +137,8 @@ def power_at_most(beta: Fraction, n: int, bound: Fraction) -> bool:
 def galloping_search(holds: Callable[[int], bool], low: int, high: int) -> int | None:
     """Return the smallest `n` in low..high for which `holds`, which once true must stay true.
 
-    The search starts at `low` and doubles its steps, for what it costs to ask grows with `n`.
+    A galloping search: it starts at `low` and doubles its steps, because an evaluation costs more
+    for larger `n`.
 
     Examples
     --------
@@ -158,7 +162,7 @@ def galloping_search(holds: Callable[[int], bool], low: int, high: int) -> int |
 
 
 class ExecutionTimes:
-    """Execution times of a partitioning rule on identical nodes, faster than the rule itself.
+    """Execution times of a partitioning rule on identical nodes, from tables.
 
     Parameters
     ----------
@@ -175,7 +179,7 @@ class ExecutionTimes:
         self._powers = BetaPowers(rule.chi / (rule.tau + rule.chi))
         self.most = most
 
-    def of(self, load: Any) -> Callable[[int], Any]:
+    def of(self, load: Number) -> Callable[[int], Number]:
         """Return the execution time of a load as a function of the number of nodes."""
         rule = self._rule
         overhead = rule.theta_cm + rule.theta_cp
@@ -189,8 +193,8 @@ class ExecutionTimes:
             return lambda n: work / sums[n] + overhead
         return lambda n: (work + setup * double_sums[n]) / sums[n] + overhead
 
-    def n_star(self, load: Any) -> int:
-        """Return how many nodes help, `most` at the most."""
+    def n_star(self, load: Number) -> int:
+        """Return n*, beyond which nodes do not help, or `most` if that is less."""
         rule, most = self._rule, self.most
         setup = rule.theta_cm
         if not self._optimal or rule.chi == 0:
@@ -202,7 +206,7 @@ class ExecutionTimes:
         powers, sums, double_sums = table.powers, table.sums, table.double_sums
 
         def starved(n: int) -> bool:
-            """Whether the last of n + 1 nodes would get nothing."""
+            """Tell whether the last of n + 1 nodes would get no load."""
             first = (work + setup * double_sums[n + 1]) / sums[n + 1]
             return bool(powers[n] * first <= setup * sums[n])
 
@@ -210,8 +214,8 @@ class ExecutionTimes:
             return galloping_search(starved, 1, most - 1) or most
         return smallest_satisfying(starved, most - 1) or most
 
-    def least(self, load: Any, slack: Any, low: int, high: int) -> int | None:
-        """Return the fewest nodes in low..high that do a load within `slack`.
+    def least(self, load: Number, slack: Number, low: int, high: int) -> int | None:
+        """Return n_min, the fewest nodes in low..high that process a load within `slack`.
 
         The execution time must fall up to `high`.
         """

@@ -1,11 +1,11 @@
-"""From placements to chunks: which node gets what of a task, and when."""
+"""From placements to chunks: the node, load and times of every part of a task."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.dispatching_rules import TaskPlanner
 from dlopt.heuristics.admission.records import PlannedTask
 from dlopt.problems.admission.data import Chunk
@@ -13,48 +13,48 @@ from dlopt.problems.admission.data import Chunk
 
 def chunks(
     task_planner: TaskPlanner,
-    costs: tuple[Any, ...],
-    ready: Sequence[Any],
+    costs: tuple[Number, ...],
+    ready: Sequence[Number],
     plan: Iterable[PlannedTask],
 ) -> tuple[Chunk, ...]:
     """Return the chunks of placements, in the order of transmission.
 
     Parameters
     ----------
-    placer : Placer
-        What made the placements.
+    task_planner : TaskPlanner
+        The planner that made the placements.
     costs : tuple of Number
         ``(tau, chi, theta_cm, theta_cp)``.
     ready : sequence of Number, shape (nodes,)
         When each node is ready before the first placement.
-    plan : iterable of Planned
+    plan : iterable of PlannedTask
         In the order in which they were placed.
     """
     tau, chi, theta_cm, theta_cp = costs
     free = [(instant, node) for node, instant in enumerate(ready)]
     heapq.heapify(free)
-    made = []
+    result = []
     for task, placement in plan:
-        taken = [heapq.heappop(free) for _ in range(placement.nodes)]
-        starts = [max(instant, placement.not_before) for instant, _ in taken]
+        assigned = [heapq.heappop(free) for _ in range(placement.nodes)]
+        starts = [max(instant, placement.not_before) for instant, _ in assigned]
         sent = placement.start
         shares = task_planner.loads(task.load, starts, placement)
-        for (_, node), start, share in zip(taken, starts, shares, strict=True):
+        for (_, node), start, share in zip(assigned, starts, shares, strict=True):
             start = max(start, sent)
             sent = start + theta_cm + share * tau
             end = sent + theta_cp + share * chi
-            made.append(Chunk(task.id, node, share, start, sent, sent, end))
-        for _, node in taken:
+            result.append(Chunk(task.id, node, share, start, sent, sent, end))
+        for _, node in assigned:
             heapq.heappush(free, (placement.end, node))
-    return tuple(made)
+    return tuple(result)
 
 
-def free_after(ready: Sequence[Any], plan: Iterable[PlannedTask]) -> list[Any]:
+def free_after(ready: Sequence[Number], plan: Iterable[PlannedTask]) -> list[Number]:
     """Return when each node is free again after placements, as `chunks` gives them nodes."""
     free = [(instant, node) for node, instant in enumerate(ready)]
     heapq.heapify(free)
     for _, placement in plan:
-        taken = [heapq.heappop(free)[1] for _ in range(placement.nodes)]
-        for node in taken:
+        assigned = [heapq.heappop(free)[1] for _ in range(placement.nodes)]
+        for node in assigned:
             heapq.heappush(free, (placement.end, node))
     return [instant for instant, _ in sorted(free, key=lambda pair: pair[1])]

@@ -1,10 +1,11 @@
-"""With which deadlines a task that a queue rejects would be accepted.
+"""The earliest deadline with which a task that a queue rejects would be accepted.
 
 A later deadline need not help. It moves a task back in the order, gives it fewer nodes, or both, so
-that those behind it find other nodes and may miss; the earliest deadline that is accepted may even
-be earlier than one that is refused. But the plan depends on the deadline by comparisons alone:
-between two deadlines at which one of them changes, all are decided alike, and at these the answer
-is that of what follows. So the earliest is among them, and each is tried.
+that the tasks after it find other ready times and may miss; the earliest accepted deadline may even
+be earlier than a rejected one. But the schedule depends on the deadline through comparisons alone:
+all deadlines between two breakpoints, at which the result of a comparison changes, are decided
+equally, and a breakpoint is decided as what follows it. So the earliest accepted deadline is a
+breakpoint, and each is tried.
 
 Lin et al. 2005, section 5, say that the head node negotiates a feasible deadline with
 the client whose task is rejected, and not how it finds one.
@@ -15,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import nextafter, ulp
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.dispatching_rules import TaskPlanner
 from dlopt.heuristics.admission.mcdf import plan_mcdf
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
@@ -24,37 +26,38 @@ from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import QueuedTask, Rejection
 
 _ROUNDING_UNITS_TRIED = (0, 4, 256)
-"""In floats a deadline is tried, and so many units in its last place later, for rounding."""
+"""Units in the last place by which a float deadline is tried later, for rounding. Chosen by hand:
+the answer is late by the largest of them at the most."""
 _MIN_RELATIVE_STEP = 2.0**-40
-"""In floats a deadline that changes something lies at least this much of it behind the last."""
+"""Least relative distance of two breakpoints in floats, so that the search ends. Chosen by hand."""
 
 
 class AdmissionDecider(Protocol):
-    """A queue that says what it would decide."""
+    """A queue that can be asked for its decision."""
 
     def would_reject(self, new: QueuedTask) -> Rejection | None:
-        """Return which task would miss if one that arrives now were accepted; nothing changes."""
+        """Return who would miss if a task that arrives now were accepted; changes nothing."""
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
 
-    def deadlines(self, new: QueuedTask) -> Iterator[Any]:
-        """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
+    def deadlines(self, new: QueuedTask) -> Iterator[Number]:
+        """Yield candidates for the earliest accepted deadline, ascending."""
 
 
 class PositionInOrder(NamedTuple):
-    """A place in the order, and the deadlines that lead to it: from `low` to before `high`."""
+    """A position in the order, and the deadlines that lead to it: from `low` to before `high`."""
 
     nodes: ReadyTimes
-    not_before: Any
-    low: Any
-    high: Any | None
+    not_before: Number
+    low: Number
+    high: Number | None
 
 
-def earliest(decider: AdmissionDecider, new: QueuedTask) -> Any | None:
+def earliest(decider: AdmissionDecider, new: QueuedTask) -> Number | None:
     """Return the earliest relative deadline with which a task is accepted, or None.
 
-    In floats it is late by as many units in the last place as `_ROUNDING_UNITS_TRIED` has at the most.
+    In floats it is late by the largest of `_ROUNDING_UNITS_TRIED` at the most.
     """
     arrival, number = new.arrival, new.key[1]
     fixed = new.key[0] != new.deadline  # an order of arrivals
@@ -68,7 +71,7 @@ def earliest(decider: AdmissionDecider, new: QueuedTask) -> Any | None:
     return None
 
 
-def _relative(due: Any, arrival: Any) -> Iterator[Any]:
+def _relative(due: Number, arrival: Number) -> Iterator[Number]:
     relative = due - arrival
     if not isinstance(relative, float):
         yield relative
@@ -80,9 +83,9 @@ def _relative(due: Any, arrival: Any) -> Iterator[Any]:
 
 
 def deadlines_at_positions(
-    task_planner: TaskPlanner, places: Iterable[PositionInOrder], load: Any
-) -> Iterator[Any]:
-    """Yield the deadlines at which what a task is given changes, place by place."""
+    task_planner: TaskPlanner, places: Iterable[PositionInOrder], load: Number
+) -> Iterator[Number]:
+    """Yield the deadlines at which the placement changes, position by position."""
     for nodes, not_before, low, high in places:
         for due in task_planner.deadlines(nodes, not_before, load, low):
             if high is not None and due >= high:
@@ -90,22 +93,22 @@ def deadlines_at_positions(
             yield due
 
 
-def ranks(
+def mwf_positions(
     task_planner: OprEprPlanner, new: QueuedTask, tasks: Sequence[QueuedTask]
-) -> Iterator[tuple[int, Any, Any | None]]:
-    """Yield before how many of some tasks MWF serves none but the new one, by its deadline.
+) -> Iterator[tuple[int, Number, Number | None]]:
+    """Yield the positions of a new task in the order of MWF, as its deadline grows.
 
     Parameters
     ----------
     placer : Together
     new : Waiting
     tasks : sequence of Waiting
-        In the order of MWF at the arrival of the new one.
+        Sorted in the order of MWF at the arrival of the new one.
 
     Yields
     ------
     tuple of (int, Number, Number or None)
-        How many tasks come before the new one, and from when to before when it is due then.
+        The number of tasks before the new one, and the interval of deadlines that leads to it.
     """
     now, work = new.arrival, task_planner.work(new.load)
     others = []
@@ -130,7 +133,7 @@ def mcdf_deadlines(
     new: QueuedTask,
     tasks: list[QueuedTask],
     channel: bool,
-) -> Iterator[Any]:
+) -> Iterator[Number]:
     """Yield the deadlines at which the new task needs fewer nodes at some instant under MCDF.
 
     Parameters
@@ -144,10 +147,10 @@ def mcdf_deadlines(
     """
     now, work = new.arrival, task_planner.work(new.load)
     due = now + work.time(work.most)
-    number, later = new.key[1], list[Any]()
+    number, later = new.key[1], list[Number]()
 
-    def on_examined(task: QueuedTask, instant: Any, fewest: int | None) -> None:
-        """Note with which deadline a look at the new task would find that it needs less."""
+    def on_examined(task: QueuedTask, instant: Number, fewest: int | None) -> None:
+        """Record with which deadline the new task would be found to need fewer nodes."""
         if task.key[1] == number:
             fewer = work.most if fewest is None else fewest - 1
             if fewer:

@@ -1,10 +1,11 @@
-"""The orders in which a queue is planned."""
+"""Dispatching rules: the order of MWF, and planning in a given order (FIFO, EDF, MWF)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import (
@@ -17,18 +18,20 @@ from dlopt.heuristics.admission.records import (
 
 
 class TaskPlanner(Protocol):
-    """What places one task on nodes."""
+    """Plans one task: how many nodes it gets, and when."""
 
     def place(
-        self, nodes: ReadyTimes, not_before: Any, load: Any, deadline: Any
+        self, nodes: ReadyTimes, not_before: Number, load: Number, deadline: Number
     ) -> Placement | DeadlineMiss:
-        """Return where a task goes that is not sent before `not_before`."""
+        """Return the placement of a task that is not sent before `not_before`."""
 
-    def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
-        """Return what each node gets, in the order of transmission."""
+    def loads(self, load: Number, ready: list[Number], placement: Placement) -> list[Number]:
+        """Return the load of each node, in the order of transmission."""
 
-    def deadlines(self, nodes: ReadyTimes, not_before: Any, load: Any, low: Any) -> Iterator[Any]:
-        """Yield the deadlines from `low` on at which `place` changes its answer, ascending.
+    def deadlines(
+        self, nodes: ReadyTimes, not_before: Number, load: Number, low: Number
+    ) -> Iterator[Number]:
+        """Yield the deadlines from `low` on at which the result of `place` changes, ascending.
 
         The first one is the earliest from `low` on that the task can meet there.
         """
@@ -38,11 +41,11 @@ def plan_in_order(
     task_planner: TaskPlanner,
     nodes: ReadyTimes,
     tasks: Iterable[QueuedTask],
-    now: Any,
+    now: Number,
     channel: bool,
     on_state: Callable[[ReadyTimes], None] | None = None,
 ) -> list[PlannedTask] | Rejection:
-    """Place tasks one after the other; `nodes` is changed.
+    """Plan tasks one after the other; `nodes` is updated.
 
     Parameters
     ----------
@@ -69,11 +72,11 @@ def plan_in_order(
 
 
 def mwf_order(
-    task_planner: OprEprPlanner, tasks: Sequence[QueuedTask], now: Any
+    task_planner: OprEprPlanner, tasks: Sequence[QueuedTask], now: Number
 ) -> list[QueuedTask] | Rejection:
-    """Return the tasks in the order of MWF: the largest derivative of the cost first.
+    """Return the tasks in the order of MWF: largest derivative of the cost first.
 
-    It is taken at the fewest nodes that would do if all of them were ready now. Source: Mamat
+    It is evaluated at the fewest nodes that would suffice if all of them were ready now. Source: Mamat
     2011, (4.1). Ties go to the earlier arrival.
     """
     ranked = []
@@ -85,7 +88,7 @@ def mwf_order(
     return [task for _, _, task in sorted(ranked)]
 
 
-def lateness(task_planner: OprEprPlanner, task: QueuedTask, instant: Any) -> DeadlineMiss:
-    """Return by how much a task misses that starts at an instant on all nodes that help."""
+def lateness(task_planner: OprEprPlanner, task: QueuedTask, instant: Number) -> DeadlineMiss:
+    """Return by how much a task misses if it starts at an instant on all useful nodes."""
     work = task_planner.work(task.load)
     return DeadlineMiss(work.time(work.most) - (task.deadline - instant), "time")

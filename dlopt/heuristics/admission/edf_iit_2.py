@@ -1,6 +1,6 @@
-"""EDF-IIT-2 in a stream: nodes are sent to as they become ready, and end together.
+"""EDF-IIT-2 in a stream: inserted idle times, all nodes of a task end together.
 
-A task's ready times form few groups ``(t, c)``: `c` nodes ready at `t`. Only the first node of a
+The ready times of nodes form few groups ``(t, c)``: `c` nodes ready at `t`. Only the first node of a
 group can wait for its ready time; the others follow it on the channel. With ``e = xi - theta_cm -
 theta_cp``, the time ``X`` in which the first node of a group receives and computes its share is
 
@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.beta_powers import BetaPowers, galloping_search
 from dlopt.heuristics.admission.ready_times import ReadyTimes
@@ -26,21 +26,25 @@ from dlopt.heuristics.iit.partitioning_rules import smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
 _MAX_NEWTON_STEPS = 100
-"""Newton's method ends in far fewer steps; rounding could make it go round in circles."""
+"""Steps of Newton's method. It ends in far fewer; the limit is for cycles caused by rounding."""
+
+
+_UNIT_SLOPE: Number = 1
+"""The share of a node that leads grows by one with the completion time."""
 
 
 class EdfIit2Planner:
-    """Places tasks so that they end at one instant, each node starting when it can.
+    """Plans tasks so that all nodes end at one instant, each starting as soon as it can.
 
     Parameters
     ----------
     algorithm : Algorithm
     costs : tuple of Number
-        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+        ``(tau, chi, theta_cm, theta_cp)``, all of one number type.
     nodes : int
     """
 
-    def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
+    def __init__(self, algorithm: Algorithm, costs: tuple[Number, ...], nodes: int) -> None:
         self.costs = Costs(*costs)
         self.cluster = Cluster(nodes, *costs)
         self._all = algorithm.assignment == "an"
@@ -49,9 +53,9 @@ class EdfIit2Planner:
         self._powers = BetaPowers(self.costs.beta)
 
     def place(
-        self, nodes: ReadyTimes, not_before: Any, load: Any, deadline: Any
+        self, nodes: ReadyTimes, not_before: Number, load: Number, deadline: Number
     ) -> Placement | DeadlineMiss:
-        """Return where a task goes that is not sent before `not_before`; the nodes are clipped to it."""
+        """Place a task that is not sent before an instant; the ready times are clipped to it."""
         nodes.clip(not_before)
         if self._all:
             return self._earliest_completion(nodes, not_before, load, deadline)
@@ -59,13 +63,15 @@ class EdfIit2Planner:
         groups, base, slope, last, left = self._fewest(nodes, work, deadline - self._overhead)
         if left > 0:
             return DeadlineMiss(left / self._unit, "load")
-        end, last = self._completion(groups, work, base, slope, last)
-        sent = end - self.costs.theta_cp - self.costs.chi * last / self._unit
+        end, last_share = self._completion(groups, work, base, slope, last)
+        sent = end - self.costs.theta_cp - self.costs.chi * last_share / self._unit
         count = sum(count for _, count, _ in groups)
         return Placement(count, not_before, nodes.times[0], sent, end)
 
-    def deadlines(self, nodes: ReadyTimes, not_before: Any, load: Any, low: Any) -> Iterator[Any]:
-        """Yield the deadlines from `low` on at which `place` changes its answer, ascending.
+    def deadlines(
+        self, nodes: ReadyTimes, not_before: Number, load: Number, low: Number
+    ) -> Iterator[Number]:
+        """Yield the deadlines from `low` on at which the result of `place` changes, ascending.
 
         These are the least completions on fewer and fewer nodes, the first of them `low` if some
         nodes end by then.
@@ -81,21 +87,21 @@ class EdfIit2Planner:
             yield edf_iit_2.minimum_completion(self.cluster, ready, load, n)[0]
 
     def _fewest(
-        self, nodes: ReadyTimes, work: Any, until: Any
-    ) -> tuple[list[tuple[Any, int, bool]], Any, Any, tuple[Any, Any], Any]:
-        """Return the fewest nodes that do the work by `until`, as groups that lead or follow.
+        self, nodes: ReadyTimes, work: Number, until: Number
+    ) -> tuple[list[tuple[Number, int, bool]], Number, Number, tuple[Number, Number], Number]:
+        """Return the fewest nodes that do the work by `until`, as groups that lead a block or not.
 
         Also returned are, as linear functions of the completion, what they do and what the last
         of them does (constant, slope); and the work that is left if all nodes are too few.
         """
         beta, setup, table = self.costs.beta, self.costs.theta_cm, self._powers
-        groups: list[tuple[Any, int, bool]] = []
-        done: Any = work * 0
-        base: Any = done
-        slope: Any = done
-        last_base: Any = done
-        last_slope: Any = done
-        last: Any = None
+        groups: list[tuple[Number, int, bool]] = []
+        done: Number = work * 0
+        base: Number = done
+        slope: Number = done
+        last_base: Number = done
+        last_slope: Number = done
+        last: Number | None = None
         for instant, count in zip(nodes.times, nodes.counts, strict=True):
             free = until - instant
             first, leads = free, True
@@ -117,9 +123,8 @@ class EdfIit2Planner:
                     count = self._nodes_needed(first, work - done, count)
             does = first * sums[count] - setup * double_sums[count]
             groups.append((instant, count, leads))
-            if leads:
-                first_base, first_slope = -instant, 1
-            else:
+            first_base, first_slope = -instant, _UNIT_SLOPE
+            if not leads:
                 first_base, first_slope = beta * last_base - setup, beta * last_slope
             base += first_base * sums[count] - setup * double_sums[count]
             slope += first_slope * sums[count]
@@ -131,10 +136,10 @@ class EdfIit2Planner:
                 return groups, base, slope, (last_base, last_slope), done - done
         return groups, base, slope, (last_base, last_slope), work - done
 
-    def _nodes_needed_exactly(self, first: Any, work: Any, count: int) -> tuple[int, bool]:
-        """Return how many nodes of a group do something, at the most the work, and if they do it.
+    def _nodes_needed_exactly(self, first: Number, work: Number, count: int) -> tuple[int, bool]:
+        """Return how many nodes of a group get a load, at most for the work, and if they suffice.
 
-        Few nodes are tried first, for what many do has many digits.
+        Few nodes are tried first, because the work of many has many digits.
         """
         setup, table = self.costs.theta_cm, self._powers
         if not setup:
@@ -150,16 +155,16 @@ class EdfIit2Planner:
         n = galloping_search(last, 1, count) or count
         return n, bool(first * sums[n] - setup * double_sums[n] >= work)
 
-    def _nodes_with_load(self, first: Any, count: int) -> int:
-        """Return how many nodes of a group get something, given what the first one does."""
+    def _nodes_with_load(self, first: Number, count: int) -> int:
+        """Return how many nodes of a group get a load, given the share of the first one."""
         setup, powers, sums = self.costs.theta_cm, self._powers.powers, self._powers.sums
         starved = smallest_satisfying(
             lambda n: bool(first * powers[n] <= setup * sums[n]), count - 1
         )
         return count if starved is None else starved
 
-    def _nodes_needed(self, first: Any, work: Any, count: int) -> int:
-        """Return how many nodes of a group, `count` at the most, do the work."""
+    def _nodes_needed(self, first: Number, work: Number, count: int) -> int:
+        """Return how many nodes of a group, `count` at the most, suffice for the work."""
         setup, sums, double_sums = self.costs.theta_cm, self._powers.sums, self._powers.double_sums
         if not setup:
             return min(max(bisect_left(sums, work / first, 1, count + 1), 1), count)
@@ -172,13 +177,13 @@ class EdfIit2Planner:
 
     def _completion(
         self,
-        groups: list[tuple[Any, int, bool]],
-        work: Any,
-        base: Any,
-        slope: Any,
-        last: tuple[Any, Any],
-    ) -> tuple[Any, Any]:
-        """Return the least completion on given groups, and what the last node does.
+        groups: list[tuple[Number, int, bool]],
+        work: Number,
+        base: Number,
+        slope: Number,
+        last: tuple[Number, Number],
+    ) -> tuple[Number, Number]:
+        """Return the minimum completion on given groups, and the share of the last node.
 
         Newton's method: what the groups do is concave in the completion, hence after the first
         step, from the deadline, it comes from the left and ends when the leaders stay the same.
@@ -191,7 +196,7 @@ class EdfIit2Planner:
             base = slope = work * 0
             last_base, last_slope = last
             for index, (instant, count, led) in enumerate(groups):
-                first_base, first_slope, leads = -instant, 1, True
+                first_base, first_slope, leads = -instant, _UNIT_SLOPE, True
                 if index:
                     base_after, slope_after = beta * last_base - setup, beta * last_slope
                     if base_after + slope_after * until < until - instant:
@@ -210,9 +215,9 @@ class EdfIit2Planner:
         return until + self._overhead, last[0] + last[1] * until
 
     def _earliest_completion(
-        self, nodes: ReadyTimes, not_before: Any, load: Any, deadline: Any
+        self, nodes: ReadyTimes, not_before: Number, load: Number, deadline: Number
     ) -> Placement | DeadlineMiss:
-        """Return the placement that ends first, on as many nodes as help."""
+        """Return the placement that ends first, on all useful nodes."""
         ready = nodes.ready()
         end, loads = edf_iit_2.minimum_completion(self.cluster, ready, load)
         if end > deadline:
@@ -220,22 +225,22 @@ class EdfIit2Planner:
         sent = end - self.costs.theta_cp - self.costs.chi * loads[-1]
         return Placement(len(loads), not_before, ready[0], sent, end)
 
-    def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
-        """Return what each node gets, in the order of transmission."""
+    def loads(self, load: Number, ready: list[Number], placement: Placement) -> list[Number]:
+        """Return the load of each node, in the order of transmission."""
         until = placement.end - self._overhead
-        shares: list[Any] = []
+        shares: list[Number] = []
         for instant in ready:
             free = until - instant
             follows = self.costs.beta * shares[-1] - self.costs.theta_cm if shares else free
             shares.append(min(free, follows))
-        if isinstance(load, float):  # small beside the instants, it is lost in their rounding
+        if isinstance(load, float):  # small compared with the instants, it is lost in their rounding
             return _scaled(shares, load)
         return [share / self._unit for share in shares]
 
 
-def _scaled(shares: list[float], load: float) -> list[float]:
-    """Return loads in proportion to `shares`, of which none counts as negative."""
-    sums = sum(max(share, 0.0) for share in shares)
-    if not sums > 0:
+def _scaled(shares: list[Number], load: float) -> list[Number]:
+    """Return loads in proportion to `shares`, negative ones counting as 0."""
+    total = sum(max(share, 0.0) for share in shares)
+    if not total > 0:
         return [load, *[0.0] * (len(shares) - 1)]
-    return [max(share, 0.0) * (load / sums) for share in shares]
+    return [max(share, 0.0) * (load / total) for share in shares]

@@ -1,4 +1,4 @@
-"""The engine: one cluster, one algorithm, tasks submitted as they arrive."""
+"""The online engine: one cluster, one algorithm, tasks submitted as they arrive."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
+from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.deadlines import earliest
 from dlopt.heuristics.admission.planner_factory import Policy, make_planner, parse
@@ -46,17 +46,17 @@ class Admission(Guarded):
         When the head node can send again.
     exact_numbers : bool, optional
         Compute in fractions, or in floats; by default in fractions if no number above is a float.
-    plain : bool, default False
-        Use the straightforward planner, which is slower. It decides the same in exact numbers,
-        and in floats but for what is within rounding of a deadline.
+    reference : bool, default False
+        Use the reference implementation, which is slower. Its decisions are equal in exact
+        numbers, and in floats except within rounding of a deadline.
     compiled : bool, default False
-        Let compiled code, of the extra ``fast``, look at what waits, in floats; it decides the
-        same but for rounding. Only FAST-EDF-IIT has such code.
+        Use compiled code (extra ``fast``) for the waiting tasks, in floats; decisions are equal
+        but for rounding. Only FAST-EDF-IIT has such code.
 
     Attributes
     ----------
     now : Number
-        The latest instant that the plan was told of, by `advance` or by an accepted task.
+        The clock: the latest instant of an accepted task or of `advance`.
 
     Raises
     ------
@@ -71,11 +71,11 @@ class Admission(Guarded):
     Guarantee, of every algorithm that is not literal: a promised deadline is met, for the plan
     that `plan` returns is valid at all times, and an accepted task changes it only into another
     valid plan. A task is committed whole once its first transmission starts before `now`; until
-    then it may be planned anew. Complexity of a decision with `n` tasks behind the new one:
+    then it may be planned again. Complexity of a decision with `n` tasks after the new one:
     O(n g), where `g` is the number of different ready times that a task meets, small whatever
     the number of nodes.
 
-    Source: Mamat 2011, figure 4.1; what it leaves open is said in the modules of this package.
+    Source: Mamat 2011, figure 4.1; the modules of this package say how its open points are decided.
 
     Examples
     --------
@@ -117,16 +117,16 @@ class Admission(Guarded):
             exact_numbers = cluster.exact and is_exact((now, channel_ready, *ready))
         if compiled and exact_numbers:
             raise NotApplicableError("compiled code is for floats: exact_numbers must be False")
-        cast: Any = exact if exact_numbers else float
+        cast: NumberField = exact if exact_numbers else float
         self.cluster = cluster
         self.algorithm = policy
-        self.now: Any = cast(now)
+        self.now: Number = cast(now)
         self._cast = cast
         self._costs = tuple(
             cast(cost)
             for cost in (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
         )
-        # One object an instant: equal ones are then told to be so without arithmetic.
+        # One object an instant: equal ones are then recognised without arithmetic.
         instants = {instant: cast(instant) for instant in set(ready)}
         self._ready = [instants[instant] for instant in ready]
         self._queue = make_planner(
@@ -214,7 +214,7 @@ class Admission(Guarded):
 
         Notes
         -----
-        Source of what is said of rejected tasks: Min 2001, section 4.4, on reservations.
+        Source of the rule for rejected tasks: Min 2001, section 4.4, on reservations.
 
         Examples
         --------
@@ -241,7 +241,7 @@ class Admission(Guarded):
             )
 
     def earliest_deadline(self, task: Task) -> Number | None:
-        """Return the earliest deadline with which a task would be accepted; nothing changes.
+        """Return the earliest deadline with which a task would be accepted; changes nothing.
 
         It is what the head node can offer to a client whose task it rejects.
 
@@ -254,7 +254,7 @@ class Admission(Guarded):
         -------
         Number or None
             Relative to the arrival. With any earlier one the task is rejected; with a later one it
-            may be rejected again, for it may then come to stand elsewhere in the order, or on fewer
+            may be rejected again, for it may then have another position in the order, or fewer
             nodes. None if it would be rejected with every deadline, as it may be under MWF and
             MCDF, which do not order by deadlines.
 
@@ -295,7 +295,7 @@ class Admission(Guarded):
             return None if found is None else simplest(found)
 
     def advance(self, now: Number) -> None:
-        """Tell the engine that time has passed: what was to be sent before `now` was sent.
+        """Advance the clock: what was to be sent before `now` has been sent.
 
         Raises
         ------
@@ -320,7 +320,7 @@ class Admission(Guarded):
             return Solution(self.decisions, self._queue.chunks())
 
     def placements(self) -> tuple[PlannedTask, ...]:
-        """Return where each accepted task was put, sent or only planned, without its chunks.
+        """Return the placement of each accepted task, sent or only planned, without its chunks.
 
         Raises
         ------
@@ -329,11 +329,11 @@ class Admission(Guarded):
         """
         with self._lock:
             if not isinstance(self._queue, PlannedQueue):
-                raise NotApplicableError(f"{self.algorithm.name} has no places for tasks")
+                raise NotApplicableError(f"{self.algorithm.name} has no placements of tasks")
             return self._queue.placements()
 
     def _arriving_task(self, task: object, *, asked: bool = False) -> QueuedTask:
-        """Return a task that arrives as the planner sees it, or raise what is wrong with it.
+        """Return an arriving task as the planner sees it, or raise its faults.
 
         One that is only asked about may have been submitted before.
         """
@@ -362,9 +362,9 @@ class Admission(Guarded):
         key = (number if self.algorithm.order == "fifo" else deadline, number)
         return QueuedTask(key, task.id, arrival, cast(load), deadline)
 
-    def _record_decision(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
+    def _record_decision(self, task: str, accepted: bool, at: Number, **rest: Any) -> Decision:
         decision = Decision(task, accepted, simplest(at), **rest)
-        self._decisions.pop(task, None)  # the last one stands where it was made
+        self._decisions.pop(task, None)  # the last decision is listed where it was made
         self._decisions[task] = decision
         self._submissions += 1
         return decision

@@ -11,14 +11,15 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.dispatching_rules import lateness
 from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import PlannedTask, QueuedTask, Rejection
 
-ExaminationCallback: TypeAlias = Callable[[QueuedTask, Any, int | None], None]
+ExaminationCallback: TypeAlias = Callable[[QueuedTask, Number, int | None], None]
 """What is told of a look at a task: the task, the instant, how many nodes it needs then."""
 
 _RECHECK_MARGIN = 1e-9
@@ -30,7 +31,7 @@ def plan_mcdf(
     task_planner: OprEprPlanner,
     nodes: ReadyTimes,
     tasks: Sequence[QueuedTask],
-    now: Any,
+    now: Number,
     channel: bool,
     on_examined: ExaminationCallback | None = None,
 ) -> list[PlannedTask] | Rejection:
@@ -94,14 +95,14 @@ class DerivativeRanking:
         self._tasks = tasks
         self._fewest = [0] * len(tasks)
         """Nodes that each task needs, 0 before it was looked at and after it was taken out."""
-        self._again: list[tuple[Any, int]] = []
+        self._again: list[tuple[Number, int]] = []
         """A heap of instants up to which tasks need no more nodes than now."""
         self._arriving_task = True
-        self._heaps: dict[int, list[tuple[Any, int, int]]] = {}
+        self._heaps: dict[int, list[tuple[Number, int, int]]] = {}
         """Tasks by the nodes they need: (-derivative, number, place in `tasks`)."""
         self._sizes: list[int] = []
 
-    def advance(self, instant: Any) -> Rejection | None:
+    def advance(self, instant: Number) -> Rejection | None:
         """Bring the order to an instant; return the first task for which it is too late then."""
         again = self._again
         if self._arriving_task:
@@ -142,7 +143,7 @@ class DerivativeRanking:
         self._fewest[best[2]] = 0
         return self._tasks[best[2]], size
 
-    def _push(self, n: int, entry: tuple[Any, int, int]) -> None:
+    def _push(self, n: int, entry: tuple[Number, int, int]) -> None:
         heap = self._heaps.get(n)
         if heap is None:
             self._heaps[n] = [entry]
@@ -150,7 +151,7 @@ class DerivativeRanking:
         else:
             heappush(heap, entry)
 
-    def _top(self, n: int) -> tuple[Any, int, int] | None:
+    def _top(self, n: int) -> tuple[Number, int, int] | None:
         """Return the first of those that need `n` nodes, without those that need more by now."""
         heap = self._heaps[n]
         while heap and self._fewest[heap[0][2]] != n:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 from dlopt.heuristics.admission.ready_times import ReadyTimes, breakpoints
@@ -31,8 +31,8 @@ class LoadCosts:
     """
 
     most: int
-    time: Callable[[int], Any]
-    derivatives: dict[int, Any] = field(default_factory=dict)
+    time: Callable[[int], Number]
+    derivatives: dict[int, Number] = field(default_factory=dict)
 
 
 class OprEprPlanner:
@@ -42,7 +42,7 @@ class OprEprPlanner:
     ----------
     algorithm : Algorithm
     costs : tuple of Number
-        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+        ``(tau, chi, theta_cm, theta_cp)``, all of one number type.
     nodes : int
 
     Notes
@@ -53,19 +53,19 @@ class OprEprPlanner:
     has it. All of its nodes are free again at its end, ``start + E(load, n)``.
     """
 
-    def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
+    def __init__(self, algorithm: Algorithm, costs: tuple[Number, ...], nodes: int) -> None:
         self.rule = algorithm.rule(costs)
         self.durations = ExecutionTimes(self.rule, nodes)
         self._all = algorithm.assignment == "an"
         self._control = algorithm.control
         self._exact = isinstance(self.rule.tau, Fraction)
-        self._known: dict[Any, LoadCosts] = {}
+        self._known: dict[Number, LoadCosts] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Number]:
         """Return the state without what is known of loads, which is found again."""
         return {**vars(self), "_known": {}}
 
-    def work(self, load: Any) -> LoadCosts:
+    def work(self, load: Number) -> LoadCosts:
         """Return what is known of a load; it is kept, for queues ask again and again."""
         found = self._known.get(load)
         if found is None:
@@ -76,9 +76,9 @@ class OprEprPlanner:
         return found
 
     def place(
-        self, nodes: ReadyTimes, not_before: Any, load: Any, deadline: Any
+        self, nodes: ReadyTimes, not_before: Number, load: Number, deadline: Number
     ) -> Placement | DeadlineMiss:
-        """Return where a task goes that is not sent before `not_before`; the nodes are clipped to it."""
+        """Place a task that is not sent before an instant; the ready times are clipped to it."""
         nodes.clip(not_before)
         work = self.work(load)
         if self._all:
@@ -90,7 +90,7 @@ class OprEprPlanner:
         return self._fewest(nodes, load, deadline, work)
 
     def _fewest(
-        self, nodes: ReadyTimes, load: Any, deadline: Any, work: LoadCosts
+        self, nodes: ReadyTimes, load: Number, deadline: Number, work: LoadCosts
     ) -> Placement | DeadlineMiss:
         most, time = work.most, work.time
         seen, late = 0, None
@@ -105,19 +105,22 @@ class OprEprPlanner:
                 n = self.durations.least(load, slack, low, seen) or seen
                 return self.placement_on(n, start, load)
             late = over if late is None else min(late, over)
+        assert late is not None  # at least one node was tried
         return DeadlineMiss(late, "time")
 
-    def placement_on(self, n: int, start: Any, load: Any) -> Placement:
+    def placement_on(self, n: int, start: Number, load: Number) -> Placement:
         """Return the placement of a load that starts on `n` nodes at an instant."""
         sent = start + n * self.rule.theta_cm + load * self.rule.tau
         return Placement(n, start, start, sent, start + self.work(load).time(n))
 
-    def loads(self, load: Any, ready: list[Any], placement: Placement) -> list[Any]:
-        """Return what each node gets, in the order of transmission."""
+    def loads(self, load: Number, ready: list[Number], placement: Placement) -> list[Number]:
+        """Return the load of each node, in the order of transmission."""
         return self.rule.loads(load, placement.nodes)
 
-    def deadlines(self, nodes: ReadyTimes, not_before: Any, load: Any, low: Any) -> Iterator[Any]:
-        """Yield the deadlines from `low` on at which `place` changes its answer, ascending."""
+    def deadlines(
+        self, nodes: ReadyTimes, not_before: Number, load: Number, low: Number
+    ) -> Iterator[Number]:
+        """Yield the deadlines from `low` on at which the result of `place` changes, ascending."""
         nodes.clip(not_before)
         most, time = self.work(load).most, self.work(load).time
         if self._all:
@@ -129,11 +132,11 @@ class OprEprPlanner:
             ends += [start + time(n) for n in range(first, seen + 1)]
         yield from breakpoints(ends, low)
 
-    def fewest(self, load: Any, slack: Any) -> int | None:
+    def fewest(self, load: Number, slack: Number) -> int | None:
         """Return the fewest nodes that do a load in time if all are ready, or None if too late."""
         return self.durations.least(load, slack, 1, self.work(load).most)
 
-    def derivative(self, load: Any, n: int) -> Any:
+    def derivative(self, load: Number, n: int) -> Number:
         """Return by how much one node more than `n` raises the cost."""
         derivatives = self.work(load).derivatives
         found = derivatives.get(n)

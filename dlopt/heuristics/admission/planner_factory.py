@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.deadlines import AdmissionDecider
@@ -41,32 +42,32 @@ class Planner(Protocol):
     def tasks(self) -> list[QueuedTask]:
         """The tasks that wait."""
 
-    def count(self, now: Any) -> int:
-        """Return how many tasks wait at an instant, if no other one is accepted."""
+    def count(self, now: Number) -> int:
+        """Return how many tasks wait at an instant if no other is accepted."""
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
 
-    def decider(self, now: Any) -> AdmissionDecider:
+    def decider(self, now: Number) -> AdmissionDecider:
         """Return what decides at an instant: the queue itself, or one side of it."""
 
-    def load_promised(self, tasks: list[QueuedTask], now: Any) -> Rejection | None:
-        """Take in tasks that were promised before, into an empty queue."""
+    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
+        """Load tasks that were promised before, into an empty queue."""
 
-    def advance(self, now: Any) -> None:
-        """Send what was to be sent before an instant."""
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
 
-    def served(self, before: Any = None) -> Iterator[ServedTask]:
+    def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or those begun to be sent before an instant."""
 
     def unfinished(self) -> list[UnfinishedTask]:
-        """Return what accepted tasks have left at their deadlines, and what is dropped."""
+        """Return the loads of accepted tasks that are left at their deadlines, and dropped."""
 
-    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
 
-    def state(self, now: Any) -> ClusterState:
-        """Return what the cluster is at an instant, and what waits."""
+    def state(self, now: Number) -> ClusterState:
+        """Return the state of the cluster at an instant, with the waiting tasks."""
 
 
 def parse(name: object) -> Policy:
@@ -106,10 +107,10 @@ def parse(name: object) -> Policy:
 
 def make_planner(
     policy: Policy,
-    costs: tuple[Any, ...],
-    ready: Sequence[Any],
-    channel: Any,
-    now: Any,
+    costs: tuple[Number, ...],
+    ready: Sequence[Number],
+    channel: Number,
+    now: Number,
     *,
     reference: bool = False,
     compiled: bool = False,
@@ -120,13 +121,13 @@ def make_planner(
     ----------
     policy : Policy
     costs : tuple of Number
-        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+        ``(tau, chi, theta_cm, theta_cp)``, all of one number type.
     ready : sequence of Number, shape (nodes,)
         When each node becomes free.
     channel : Number
         When the channel becomes free.
     now : Number
-    plain, compiled : bool, default False
+    reference, compiled : bool, default False
         Decide the straightforward way, or by compiled code, where there is some.
 
     Raises
@@ -150,7 +151,7 @@ def make_planner(
     return made(policy, costs, ready, channel, now, reference=reference, compiled=compiled)  # type: ignore[no-any-return]
 
 
-def reason_against(costs: tuple[Any, ...]) -> str | None:
+def reason_against(costs: tuple[Number, ...]) -> str | None:
     """Return why the algorithms of chapter 6 are not for a cluster with such costs, or None."""
     tau, chi, theta_cm, theta_cp = costs
     if theta_cm or theta_cp:

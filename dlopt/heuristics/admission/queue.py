@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, pairwise
-from typing import Any, cast
+from itertools import islice
+from typing import Any, TypeAlias, cast
 
+from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission import chunks
 from dlopt.heuristics.admission.algorithm_names import Algorithm
@@ -18,7 +19,7 @@ from dlopt.heuristics.admission.deadlines import (
     PositionInOrder,
     deadlines_at_positions,
     mcdf_deadlines,
-    ranks,
+    mwf_positions,
 )
 from dlopt.heuristics.admission.dispatching_rules import TaskPlanner, mwf_order, plan_in_order
 from dlopt.heuristics.admission.edf_iit_1 import EdfIit1Planner
@@ -44,7 +45,11 @@ from dlopt.heuristics.admission.reference_planner import (
 from dlopt.problems.admission.data import Chunk
 
 CHECKPOINT_INTERVAL = 32
-"""A copy of the nodes is kept for every so many tasks in the queue."""
+"""Tasks of the queue between two checkpoints, at each of which a copy of the ready times is kept.
+Chosen by hand: a longer interval allocates more tasks again, a shorter one copies more."""
+
+Checkpoint: TypeAlias = tuple[int, Any]
+"""How many tasks were placed before, and the ready times then."""
 
 
 class PlannedQueue:
@@ -54,12 +59,12 @@ class PlannedQueue:
     ----------
     algorithm : Algorithm
     costs : tuple of Number
-        ``(tau, chi, theta_cm, theta_cp)``, all in one field.
+        ``(tau, chi, theta_cm, theta_cp)``, all of one number type.
     ready : sequence of Number, shape (nodes,)
         When each node becomes free.
     channel : Number
         When the channel becomes free.
-    plain : bool, default False
+    reference : bool, default False
         Plan the straightforward way: see `dlopt.heuristics.admission.reference_planner`.
 
     Attributes
@@ -73,14 +78,14 @@ class PlannedQueue:
     def __init__(
         self,
         algorithm: Algorithm,
-        costs: tuple[Any, ...],
-        ready: Sequence[Any],
-        channel: Any,
+        costs: tuple[Number, ...],
+        ready: Sequence[Number],
+        channel: Number,
         *,
         reference: bool = False,
     ) -> None:
         if reference and algorithm.partition == "iit-1":
-            raise NotApplicableError(f"{algorithm.name} has no plain twin")
+            raise NotApplicableError(f"{algorithm.name} has no reference implementation")
         self.algorithm = algorithm
         self._costs, self._ready, self._channel = costs, tuple(ready), channel
         self.waiting: list[PlannedTask] = []
@@ -102,7 +107,7 @@ class PlannedQueue:
             self._mwf_order, self._plan_mcdf = reference_mwf_order, reference_plan_mcdf
         self._dynamic_order = algorithm.order == "mwf"
         self._replan_all = reference or algorithm.order == "mcdf"
-        self._checkpoints: list[tuple[int, Any]] = []
+        self._checkpoints: list[Checkpoint] = []
         self._left_count = 0
 
     def __len__(self) -> int:
@@ -113,16 +118,16 @@ class PlannedQueue:
         """The tasks that wait, in the order of the plan."""
         return [planned.task for planned in self.waiting]
 
-    def count(self, now: Any) -> int:
-        """Return how many tasks wait at an instant, if no other one is accepted."""
+    def count(self, now: Number) -> int:
+        """Return how many tasks wait at an instant if no other is accepted."""
         return len(self.waiting) - self._started_count(now)
 
-    def placements(self, before: Any = None) -> tuple[PlannedTask, ...]:
+    def placements(self, before: Number | None = None) -> tuple[PlannedTask, ...]:
         """Return where tasks were put: all, or those begun to be sent before an instant."""
         count = None if before is None else self._started_count(before)
         return (*self.sent, *self.waiting[:count])
 
-    def served(self, before: Any = None) -> Iterator[ServedTask]:
+    def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or each that begins to be sent before an instant."""
         for task, place in self.placements(before):
             yield ServedTask(task, place.start, place.end)
@@ -131,12 +136,12 @@ class PlannedQueue:
         """Return nothing: all that is planned is sent."""
         return []
 
-    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
         return chunks.chunks(self.task_planner, self._costs, self._ready, self.placements(before))
 
-    def state(self, now: Any) -> ClusterState:
-        """Return what the cluster is at an instant, and what waits."""
+    def state(self, now: Number) -> ClusterState:
+        """Return the state of the cluster at an instant, with the waiting tasks."""
         sent = self.placements(now)
         ready = chunks.free_after(self._ready, sent)
         channel = max((place.sent for _, place in sent), default=self._channel)
@@ -144,7 +149,7 @@ class PlannedQueue:
         return ClusterState(ready, max(channel, self._channel), tasks)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes.
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged.
 
         The tasks before the first that changes its place in the order keep their places: what was
         planned for them at an earlier instant is what would be planned now.
@@ -161,17 +166,17 @@ class PlannedQueue:
         self._commit(begun)
         return None
 
-    def decider(self, now: Any) -> PlannedQueue:
-        """Return the queue itself, which is what decides."""
+    def decider(self, now: Number) -> PlannedQueue:
+        """Return the queue itself, which makes the decisions."""
         return self
 
     def would_reject(self, new: QueuedTask) -> Rejection | None:
-        """Return which task would miss if one that arrives now were accepted; nothing changes."""
+        """Return who would miss if a task that arrives now were accepted; changes nothing."""
         found = self._replan(new)
         return found if isinstance(found, Rejection) else None
 
-    def deadlines(self, new: QueuedTask) -> Iterator[Any]:
-        """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
+    def deadlines(self, new: QueuedTask) -> Iterator[Number]:
+        """Yield candidates for the earliest accepted deadline, ascending."""
         if self.algorithm.order != "mcdf":
             return deadlines_at_positions(self.task_planner, self._positions(new), new.load)
         begun, channel = self._started_count(new.arrival), self.algorithm.channel
@@ -181,7 +186,7 @@ class PlannedQueue:
 
     def _replan(
         self, new: QueuedTask
-    ) -> tuple[int, list[PlannedTask], list[tuple[int, Any]]] | Rejection:
+    ) -> tuple[int, list[PlannedTask], list[Checkpoint]] | Rejection:
         """Plan with a new task: return how many tasks keep their places, the others, and marks."""
         begun = at = self._started_count(new.arrival)
         if not self._replan_all and not self._dynamic_order:
@@ -194,13 +199,13 @@ class PlannedQueue:
                 return ordered
             same = 0 if self._replan_all else self._unchanged_prefix(ordered, begun)
             behind, at = ordered[same:], begun + same
-        marks: list[tuple[int, Any]] = []
+        marks: list[Checkpoint] = []
         plan = self._plan_tasks(
             self._state_before(at), behind, new.arrival, at + self._left_count, marks
         )
         return plan if isinstance(plan, Rejection) else (at, plan, marks)
 
-    def load_promised(self, tasks: list[QueuedTask], now: Any) -> Rejection | None:
+    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
         """Plan tasks that were promised before, into an empty queue."""
         ordered = self._ordered(tasks, now)
         if isinstance(ordered, Rejection):
@@ -211,15 +216,15 @@ class PlannedQueue:
         self.waiting = plan
         return None
 
-    def advance(self, now: Any) -> None:
-        """Send what was to be sent before an instant."""
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
         self._commit(self._started_count(now))
 
-    def _started_count(self, instant: Any) -> int:
+    def _started_count(self, instant: Number) -> int:
         """Return how many tasks have been sent, or begun to be, before an instant."""
         return bisect_left(self.waiting, instant, key=_start)
 
-    def _ordered(self, tasks: list[QueuedTask], now: Any) -> list[QueuedTask] | Rejection:
+    def _ordered(self, tasks: list[QueuedTask], now: Number) -> list[QueuedTask] | Rejection:
         tasks = sorted(tasks)
         found: list[QueuedTask] | Rejection = tasks
         if self._dynamic_order:
@@ -240,7 +245,7 @@ class PlannedQueue:
         now, channel = new.arrival, self.algorithm.channel
         begun, size = self._started_count(now), len(self.waiting)
 
-        def place(nodes: ReadyTimes, low: Any, high: Any | None) -> PositionInOrder:
+        def place(nodes: ReadyTimes, low: Number, high: Number | None) -> PositionInOrder:
             return PositionInOrder(
                 nodes, max(now, nodes.channel) if channel else now, max(low, now), high
             )
@@ -249,7 +254,7 @@ class PlannedQueue:
             yield place(self._nodes_before(size), now, None)
         elif not self._dynamic_order:
             dates = [planned.task.deadline for planned in self.waiting[begun:]]
-            for before, (low, high) in enumerate(pairwise((now, *dates, None))):
+            for before, (low, high) in enumerate(zip((now, *dates), (*dates, None), strict=True)):
                 yield place(self._nodes_before(begun + before), low, high)
         else:
             yield from self._mwf_positions(new, begun, place)
@@ -258,13 +263,13 @@ class PlannedQueue:
         self,
         new: QueuedTask,
         begun: int,
-        place: Callable[[ReadyTimes, Any, Any | None], PositionInOrder],
+        place: Callable[[ReadyTimes, Number, Number | None], PositionInOrder],
     ) -> Iterator[PositionInOrder]:
         """Yield the places that a new task may have under MWF."""
         task_planner = cast(OprEprPlanner, self.task_planner)
         tasks = mwf_order(task_planner, [one.task for one in self.waiting[begun:]], new.arrival)
         assert not isinstance(tasks, Rejection)  # each is planned
-        for before, low, high in ranks(task_planner, new, tasks):
+        for before, low, high in mwf_positions(task_planner, new, tasks):
             nodes = self._nodes_before(begun)
             plan = plan_in_order(
                 task_planner, nodes, tasks[:before], new.arrival, self.algorithm.channel
@@ -293,9 +298,9 @@ class PlannedQueue:
         self,
         nodes: Any,
         tasks: list[QueuedTask],
-        now: Any,
+        now: Number,
         count: int,
-        marks: list[tuple[int, Any]],
+        marks: list[Checkpoint],
     ) -> list[PlannedTask] | Rejection:
         """Plan tasks, the first of which has `count` before it, and mark the nodes at times."""
         channel, planner = self.algorithm.channel, self._planner
@@ -324,13 +329,13 @@ class PlannedQueue:
             self._checkpoints = [mark for mark in self._checkpoints if mark[0] > self._left_count]
 
 
-def _key(planned: PlannedTask) -> Any:
+def _key(planned: PlannedTask) -> tuple[Number, int]:
     return planned.task.key
 
 
-def _start(planned: PlannedTask) -> Any:
+def _start(planned: PlannedTask) -> Number:
     return planned.placement.start
 
 
-def _checkpoint_position(mark: tuple[int, Any]) -> int:
+def _checkpoint_position(mark: Checkpoint) -> int:
     return mark[0]

@@ -10,12 +10,12 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import Placement
 
 
-def breakpoints(ends: Iterable[Any], low: Any) -> list[Any]:
+def breakpoints(ends: Iterable[Number], low: Number) -> list[Number]:
     """Return from `low` on, ascending, at which deadlines more of some ends are in time.
 
     Examples
@@ -49,14 +49,14 @@ class ReadyTimes:
 
     __slots__ = ("channel", "counts", "times")
 
-    def __init__(self, ready: Iterable[Any], channel: Any) -> None:
-        found: Counter[Any] = Counter()
+    def __init__(self, ready: Iterable[Number], channel: Number) -> None:
+        found: Counter[Number] = Counter()
         for instant, run in groupby(ready):  # to hash a fraction takes time
             found[instant] += len(list(run))
         groups = sorted(found.items())
-        self.times: list[Any] = [instant for instant, _ in groups]
+        self.times: list[Number] = [instant for instant, _ in groups]
         self.counts: list[int] = [count for _, count in groups]
-        self.channel: Any = channel
+        self.channel: Number = channel
 
     def copy(self) -> ReadyTimes:
         """Return a copy that shares nothing that changes."""
@@ -64,7 +64,7 @@ class ReadyTimes:
         twin.times, twin.counts, twin.channel = self.times.copy(), self.counts.copy(), self.channel
         return twin
 
-    def clip(self, not_before: Any) -> None:
+    def clip(self, not_before: Number) -> None:
         """Take all nodes that are ready before `not_before` for ready then."""
         earlier = bisect_right(self.times, not_before)
         if earlier == 1:
@@ -92,7 +92,7 @@ class ReadyTimes:
         if placement.sent > self.channel:
             self.channel = placement.sent
 
-    def ready(self) -> list[Any]:
+    def ready(self) -> list[Number]:
         """Return the ready time of each node, ascending."""
         return [
             instant
@@ -100,7 +100,7 @@ class ReadyTimes:
             for _ in range(count)
         ]
 
-    def nth(self, n: int) -> Any:
+    def nth(self, n: int) -> Number:
         """Return when the `n`-th node is ready."""
         seen = 0
         for instant, count in zip(self.times, self.counts, strict=True):

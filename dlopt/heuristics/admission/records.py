@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
+
+from dlopt.arithmetic import Number
+
+QueueKey: TypeAlias = tuple[Number, int]
+"""Sorts tasks in a fixed order; the second number tells tasks apart."""
 
 
 class QueuedTask(NamedTuple):
     """A task as the planners see it."""
 
-    key: tuple[Any, int]
-    """By which a fixed order sorts it; the second number tells tasks apart."""
+    key: QueueKey
     id: str
-    arrival: Any
-    load: Any
-    deadline: Any
+    arrival: Number
+    load: Number
+    deadline: Number
     """Absolute."""
 
 
@@ -22,20 +26,20 @@ class Placement(NamedTuple):
 
     nodes: int
     """How many; always those that are ready first."""
-    not_before: Any
+    not_before: Number
     """No node is sent to before this instant."""
-    start: Any
+    start: Number
     """Of the first transmission."""
-    sent: Any
+    sent: Number
     """End of the last transmission."""
-    end: Any
+    end: Number
     """When all of its nodes are free again, and its completion time is promised."""
 
 
 class DeadlineMiss(NamedTuple):
     """By how much a task misses its deadline: as lateness, or as load left at the deadline."""
 
-    by: Any
+    by: Number
     of: Literal["time", "load"]
 
 
@@ -57,20 +61,20 @@ class ServedTask(NamedTuple):
     """An accepted task, from its first transmission until all of it is computed."""
 
     task: QueuedTask
-    start: Any
-    end: Any
+    start: Number
+    end: Number
 
 
 class UnfinishedTask(NamedTuple):
     """The load that is left of a task at its deadline."""
 
     task: QueuedTask
-    load: Any
+    load: Number
 
 
 class ClusterState(NamedTuple):
     """Ready times of nodes and channel, and the waiting tasks with the rests of their loads."""
 
-    ready: list[Any]
-    channel: Any
+    ready: list[Number]
+    channel: Number
     tasks: list[QueuedTask]

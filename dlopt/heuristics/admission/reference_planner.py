@@ -8,8 +8,8 @@ which orders all of them for each that starts, O(n^2 log N) more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.records import (
     DeadlineMiss,
@@ -28,7 +28,7 @@ class ReferenceReadyTimes:
     is.
     """
 
-    def __init__(self, ready: Iterable[Any], channel: Any) -> None:
+    def __init__(self, ready: Iterable[Number], channel: Number) -> None:
         self.times = sorted(ready)
         self.channel = channel
 
@@ -46,15 +46,15 @@ class ReferenceReadyTimes:
 class ReferenceOprEprPlanner:
     """OPR and EPR: try one node, two nodes, and so on."""
 
-    def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
+    def __init__(self, algorithm: Algorithm, costs: tuple[Number, ...], nodes: int) -> None:
         self.rule = algorithm.rule(costs)
         self.nodes = nodes
         self._algorithm = algorithm
 
     def place(
-        self, nodes: ReferenceReadyTimes, not_before: Any, load: Any, deadline: Any
+        self, nodes: ReferenceReadyTimes, not_before: Number, load: Number, deadline: Number
     ) -> Placement | DeadlineMiss:
-        """Return where a task goes that is not sent before `not_before`."""
+        """Return the placement of a task that is not sent before `not_before`."""
         most = self.most(load)
         tried = range(1, most + 1) if self._algorithm.assignment == "mn" else (most,)
         late = None
@@ -64,13 +64,14 @@ class ReferenceOprEprPlanner:
             if end <= deadline or not self._algorithm.control:
                 return self.placement_on(n, start, load)
             late = end - deadline if late is None else min(late, end - deadline)
+        assert late is not None  # at least one node was tried
         return DeadlineMiss(late, "time")
 
-    def most(self, load: Any) -> int:
+    def most(self, load: Number) -> int:
         """Return how many nodes help a load."""
         return self.rule.n_star(load, self.nodes) or self.nodes
 
-    def placement_on(self, n: int, start: Any, load: Any) -> Placement:
+    def placement_on(self, n: int, start: Number, load: Number) -> Placement:
         """Return the placement of a load that starts on `n` nodes at an instant."""
         sent = start + n * self.rule.theta_cm + load * self.rule.tau
         return Placement(n, start, start, sent, start + self.rule.execution_time(load, n))
@@ -79,15 +80,15 @@ class ReferenceOprEprPlanner:
 class ReferenceEdfIit2Planner:
     """EDF-IIT-2: the closed form over the ready time of each node."""
 
-    def __init__(self, algorithm: Algorithm, costs: tuple[Any, ...], nodes: int) -> None:
+    def __init__(self, algorithm: Algorithm, costs: tuple[Number, ...], nodes: int) -> None:
         self.costs = Costs(*costs)
         self.cluster = Cluster(nodes, *costs)
         self._fewest = algorithm.assignment == "mn"
 
     def place(
-        self, nodes: ReferenceReadyTimes, not_before: Any, load: Any, deadline: Any
+        self, nodes: ReferenceReadyTimes, not_before: Number, load: Number, deadline: Number
     ) -> Placement | DeadlineMiss:
-        """Return where a task goes that is not sent before `not_before`."""
+        """Return the placement of a task that is not sent before `not_before`."""
         ready = [max(time, not_before) for time in nodes.times]
         most = None
         if self._fewest:
@@ -100,11 +101,11 @@ class ReferenceEdfIit2Planner:
         sent = end - self.costs.theta_cp - self.costs.chi * loads[-1]
         return Placement(len(loads), not_before, ready[0], sent, end)
 
-    def _count(self, ready: list[Any], load: Any, deadline: Any) -> tuple[int, Any]:
+    def _count(self, ready: list[Number], load: Number, deadline: Number) -> tuple[int, Number]:
         """Return the fewest nodes that do a load by a deadline, and what all of them leave."""
         costs, unit = self.costs, self.costs.tau + self.costs.chi
         until = deadline - costs.theta_cm - costs.theta_cp
-        share: Any = None
+        share: Number | None = None
         for count, instant in enumerate(ready, start=1):
             free = until - instant
             share = free if share is None else min(free, costs.beta * share - costs.theta_cm)
@@ -117,7 +118,7 @@ class ReferenceEdfIit2Planner:
 
 
 def reference_mwf_order(
-    task_planner: ReferenceOprEprPlanner, tasks: Sequence[QueuedTask], now: Any
+    task_planner: ReferenceOprEprPlanner, tasks: Sequence[QueuedTask], now: Number
 ) -> list[QueuedTask] | Rejection:
     """Return the tasks in the order of MWF."""
     ranked = _ranked(task_planner, tasks, now)
@@ -128,7 +129,7 @@ def reference_plan_mcdf(
     task_planner: ReferenceOprEprPlanner,
     nodes: ReferenceReadyTimes,
     tasks: Sequence[QueuedTask],
-    now: Any,
+    now: Number,
     channel: bool,
 ) -> list[PlannedTask] | Rejection:
     """Plan as MCDF does, and order all that wait anew at each instant."""
@@ -156,7 +157,7 @@ def reference_plan_mcdf(
 
 
 def _ranked(
-    task_planner: ReferenceOprEprPlanner, tasks: Sequence[QueuedTask], instant: Any
+    task_planner: ReferenceOprEprPlanner, tasks: Sequence[QueuedTask], instant: Number
 ) -> list[tuple[QueuedTask, int]] | Rejection:
     """Return tasks and the fewest nodes that do each from an instant on, in the order for it."""
     ranked = []

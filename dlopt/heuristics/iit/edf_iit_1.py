@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from dlopt.arithmetic import Number, field
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
@@ -32,8 +31,8 @@ from dlopt.problems.cluster import Cluster
 class HeterogeneousView:
     """Loads of a prefix of the nodes, and the completion time that is promised for them."""
 
-    promise: Any
-    loads: tuple[Any, ...]
+    promise: Number
+    loads: tuple[Number, ...]
 
 
 def heterogeneous_view(

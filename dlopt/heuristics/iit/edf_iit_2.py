@@ -19,9 +19,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import add
-from typing import Any
 
-from dlopt.arithmetic import Number, field
+from dlopt.arithmetic import Number, NumberField, field
 from dlopt.heuristics.iit.partitioning_rules import geometric, smallest_satisfying
 from dlopt.problems.cluster import Cluster
 
@@ -30,24 +29,24 @@ from dlopt.problems.cluster import Cluster
 class Costs:
     """Costs of identical nodes, all in one field."""
 
-    tau: Any
-    chi: Any
-    theta_cm: Any
-    theta_cp: Any
+    tau: Number
+    chi: Number
+    theta_cm: Number
+    theta_cp: Number
 
     @classmethod
-    def of(cls, cluster: Cluster, cast: Any) -> Costs:
+    def of(cls, cluster: Cluster, cast: NumberField) -> Costs:
         """Return the costs of a cluster of identical nodes, cast into a field."""
         costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
         return cls(*(cast(cost) for cost in costs))
 
     @property
-    def beta(self) -> Any:
+    def beta(self) -> Number:
         """``chi / (tau + chi)``."""
         return self.chi / (self.tau + self.chi)
 
 
-def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> list[Any]:
+def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> list[Number]:
     """Return the most load that each node can compute by a deadline, one chunk a node.
 
     Parameters
@@ -79,8 +78,8 @@ def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -
     costs = Costs.of(cluster, cast)
     unit, overhead = costs.tau + costs.chi, costs.theta_cm + costs.theta_cp
     end, beta, theta = cast(deadline) - overhead, costs.beta, costs.theta_cm
-    loads: list[Any] = []
-    share: Any = None
+    loads: list[Number] = []
+    share: Number | None = None
     for instant in ready:
         free = end - instant
         share = free if share is None else min(free, beta * share - theta)
@@ -108,7 +107,7 @@ def n_min(
     >>> n_min(Cluster(3, tau=1, chi=2), (0, 1, 4), load=3, deadline=6)
     2
     """
-    done: Any = 0
+    done: Number = 0
     for count, share in enumerate(maximum_loads(cluster, ready, deadline), start=1):
         done += share
         if done >= load - spare:
@@ -122,7 +121,7 @@ def minimum_completion(
     load: Number,
     most: int | None = None,
     stop: float | None = None,
-) -> tuple[Any, list[Any]]:
+) -> tuple[Number, list[Number]]:
     """Return the least completion time of a load, and the loads that attain it.
 
     Parameters
@@ -178,8 +177,8 @@ class _BlockStructure:
     """The block structure over sorted ready times that start at 0, in one field."""
 
     costs: Costs
-    ready: list[Any]
-    needed: list[Any]
+    ready: list[Number]
+    needed: list[Number]
     """What ``X_{n-k}`` must be, at least, for ``X_n`` not to be negative, for k = 0, 1, ..."""
     stop: float | None = None
 
@@ -188,7 +187,7 @@ class _BlockStructure:
         if self.stop is not None and time.monotonic() > self.stop:
             raise TimeoutError
 
-    def least(self, work: Any) -> Any:
+    def least(self, work: Number) -> Number:
         """Return a completion that is not too late: the channel is taken to be free at all times.
 
         Then every node could work from its ready time on, ``X_n <= xi - r_n - overhead``.
@@ -201,7 +200,7 @@ class _BlockStructure:
         count = enough or size
         return (work + sums[count - 1]) / count + self.costs.theta_cm + self.costs.theta_cp
 
-    def prefix(self, work: Any, least: Any) -> int:
+    def prefix(self, work: Number, least: Number) -> int:
         """Return how many nodes get a positive load in the optimal plan.
 
         Node `n` does iff the optimal completion lies beyond its threshold, the least `xi` with
@@ -232,7 +231,7 @@ class _BlockStructure:
 
         return _binary_search(late, sure, _galloping_search(useless, sure, size))
 
-    def completion(self, work: Any, used: int, least: Any) -> tuple[Any, list[Any]]:
+    def completion(self, work: Number, used: int, least: Number) -> tuple[Number, list[Number]]:
         """Return the `xi` at which the first `used` nodes have done the work, and their ``X_i``.
 
         Newton's method from the left. As `xi` grows, nodes cease to lead blocks and never start
@@ -246,7 +245,7 @@ class _BlockStructure:
                 return xi, shares
             xi = better
 
-    def loads(self, shares: list[Any], load: Any) -> list[Any]:
+    def loads(self, shares: list[Number], load: Number) -> list[Number]:
         """Return the loads of the ``X_i``; in floats they are scaled to sum to `load`."""
         if shares[-1] <= 0:  # by rounding: the last node is at its threshold
             shares = [share for share in shares if share > 0]
@@ -263,7 +262,7 @@ class _BlockStructure:
             loads.append(share / unit)
         return loads
 
-    def _shares_and_leaders(self, xi: Any, used: int) -> tuple[list[Any], list[int]]:
+    def _shares_and_leaders(self, xi: Number, used: int) -> tuple[list[Number], list[int]]:
         """Return the ``X_i`` at `xi`, and the nodes that lead a block; the first always does."""
         beta, theta = self.costs.beta, self.costs.theta_cm
         end = xi - theta - self.costs.theta_cp
@@ -279,7 +278,7 @@ class _BlockStructure:
             shares.append(share)
         return shares, leaders
 
-    def _work_done_by(self, xi: Any, used: int) -> Any:
+    def _work_done_by(self, xi: Number, used: int) -> Number:
         """Return the sum of the positive ``X_i`` at `xi` over the first `used` nodes."""
         beta, theta = self.costs.beta, self.costs.theta_cm
         end = xi - theta - self.costs.theta_cp
@@ -295,7 +294,7 @@ class _BlockStructure:
             total += share
         return total
 
-    def _completion_given_leaders(self, work: Any, leaders: list[int], used: int) -> Any:
+    def _completion_given_leaders(self, work: Number, leaders: list[int], used: int) -> Number:
         """Return the `xi` at which blocks with these leaders do the work: the block formula.
 
         A block of `m` nodes, whose leader is ready at `r`, does
@@ -315,7 +314,7 @@ class _BlockStructure:
                 bottom += powers
         return top / bottom
 
-    def _threshold(self, n: int) -> Any:
+    def _threshold(self, n: int) -> Number:
         """Return the least `xi` with ``X_n >= 0``.
 
         ``X_n >= v`` needs ``xi >= r_n + overhead + v`` and ``X_{n-1} >= (v + theta_cm) / beta``.
@@ -327,7 +326,8 @@ class _BlockStructure:
         while len(self.needed) < n:
             self.check_time_limit()
             self.needed.append((self.needed[-1] + theta) / self.costs.beta)
-        return max(map(add, self.ready[:n], self.needed[n - 1 :: -1])) + overhead
+        latest: Number = max(map(add, self.ready[:n], self.needed[n - 1 :: -1]))
+        return latest + overhead
 
 
 def _galloping_search(holds: Callable[[int], bool], low: int, size: int) -> int:

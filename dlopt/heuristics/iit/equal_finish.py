@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.problems.earliest_schedule import number_field
 from dlopt.problems.iit.data import Instance
 
@@ -25,7 +25,7 @@ def service_orders(instance: Instance) -> dict[str, list[int]]:
     }
 
 
-def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], list[Any]]:
+def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], list[Number]]:
     """Divide the load so that the nodes used, served in this order, end at the same instant.
 
     A node that could not even start before that instant is skipped.
@@ -51,17 +51,18 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
         for i in order
     ]
 
-    def divide(xi: Any) -> tuple[list[int], list[Any], Any]:
+    def divide(xi: Number) -> tuple[list[int], list[Number], Number]:
         """Return nodes, loads, and d(sum of loads)/d(xi) while the same nodes lead blocks."""
         nodes, loads = [], []
-        channel, moved, rate = None, cast(0), cast(0)
+        channel: Number | None = None
+        moved = rate = cast(0)
         for node, ready, tau, chi in node_costs:
-            waits = channel is not None and channel > ready
-            start = channel if waits else ready
+            start, shift = ready, cast(0)
+            if channel is not None and channel > ready:
+                start, shift = channel, moved
             room = xi - start - overhead
             if room <= 0:
                 continue
-            shift = moved if waits else cast(0)
             slope = (1 - shift) / (tau + chi)
             load = room / (tau + chi)
             channel = start + theta_cm + load * tau

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import Number, exact
 from dlopt.heuristics.iit.partitioning_rules import (
     EqualPartition,
     OptimalPartition,
@@ -45,7 +44,7 @@ def opr_logarithm(
     """
     rule = OptimalPartition.of(instance.cluster)
 
-    def formula(slack: Any) -> int | None:
+    def formula(slack: Number) -> int | None:
         beta = float(rule.chi) / (float(rule.tau) + float(rule.chi))
         if slack <= 0 or not 0 < beta < 1:
             return None
@@ -78,7 +77,7 @@ def opr_binary_search(
     rule = OptimalPartition.of(instance.cluster)
     load, most = number_field(instance)(instance.load), instance.cluster.nodes
 
-    def halving(slack: Any) -> int | None:
+    def halving(slack: Number) -> int | None:
         return smallest_satisfying(lambda n: bool(rule.execution_time(load, n) <= slack), most)
 
     return _plan_with_formula("opr:literal-binary-search", rule, instance, halving)
@@ -104,7 +103,7 @@ def epr_roots(
     rule = EqualPartition.of(instance.cluster)
     work, theta = exact(instance.load) * exact(rule.chi), exact(rule.theta_cm)
 
-    def formula(slack: Any) -> int | None:
+    def formula(slack: Number) -> int | None:
         omega = exact(slack) - exact(instance.load) * exact(rule.tau) - exact(rule.theta_cp)
         discriminant = omega**2 - 4 * theta * work
         if discriminant < 0 or omega <= 0:
@@ -174,12 +173,13 @@ def _plan_with_formula(
     method: str,
     rule: PartitionRule,
     instance: Instance,
-    formula: Callable[[Any], int | None],
+    formula: Callable[[Number], int | None],
 ) -> IitResult:
     """Wait for as many nodes as the formula asks for, and trust it with the deadline."""
     order, ready = by_ready_time(instance)
     load = number_field(instance)(instance.load)
-    deadline: Any = instance.absolute_deadline
+    deadline = instance.absolute_deadline
+    assert deadline is not None  # the objective needs it
     for available, instant in enumerate(ready, start=1):
         n = formula(deadline - _comparable(instant, deadline))
         if n is not None and n <= available:
@@ -200,7 +200,7 @@ def _plan_with_formula(
     )
 
 
-def _comparable(instant: Any, deadline: Any) -> Any:
+def _comparable(instant: Number, deadline: Number) -> Number:
     """Return an instant so that its difference to an exact deadline is a fraction."""
     floating = isinstance(deadline, float) or isinstance(instant, float)
     return instant if floating else exact(instant)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from dlopt.arithmetic import Number, exact, shown
 from dlopt.heuristics.iit.edf_iit_1 import heterogeneous_view
@@ -182,8 +181,9 @@ def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | N
         view = heterogeneous_view(floating, times, load, n)
         if view is None:
             break
-        promises.append(origin + view.promise)
-        least = min(least, view.promise)
+        promise = float(view.promise)
+        promises.append(origin + promise)
+        least = min(least, promise)
     return promises
 
 
@@ -340,7 +340,7 @@ def _plan_by_rule(
     deadline = instance.absolute_deadline
     usable = rule.n_star(load, len(ready)) or len(ready)
 
-    def end(n: int) -> Any:
+    def end(n: int) -> Number:
         return ready[n - 1] + rule.execution_time(load, n)
 
     if objective == "nodes" and deadline is not None:
@@ -379,7 +379,7 @@ def _to_result(
     )
 
 
-def _objective_value(plan: Solution, objective: str) -> Any:
+def _objective_value(plan: Solution, objective: str) -> Number:
     """Return what a plan of single chunks is worth."""
     return last_result(plan) if objective == "completion" else len(plan.chunks)
 

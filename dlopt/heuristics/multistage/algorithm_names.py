@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.multistage.literal_stream import FLAWS, LiteralPlanner
 from dlopt.heuristics.multistage.queue import MultiStageQueue
@@ -68,10 +68,10 @@ def reason_against(cluster: Cluster) -> str | None:
 
 def make_planner(
     algorithm: Algorithm,
-    costs: tuple[Any, Any],
-    ready: Sequence[Any],
-    channel: Any,
-    now: Any,
+    costs: tuple[Number, Number],
+    ready: Sequence[Number],
+    channel: Number,
+    now: Number,
     *,
     reference: bool = False,
 ) -> MultiStageQueue | LiteralPlanner:

@@ -11,34 +11,36 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+
+from dlopt.arithmetic import Number
 
 
 class TimedChunk(NamedTuple):
     """A chunk in plain numbers: sent to a node, and computed at once."""
 
     node: int
-    load: Any
-    start: Any
-    sent: Any
-    end: Any
+    load: Number
+    start: Number
+    sent: Number
+    end: Number
 
 
 class ReservedWindow(NamedTuple):
     """What holds the channel in ``[start, io_end)`` and nodes in ``[start, end)``."""
 
-    start: Any
-    io_end: Any
-    end: Any
+    start: Number
+    io_end: Number
+    end: Number
     nodes: tuple[int, ...]
 
 
 class ReservationRequest(NamedTuple):
     """A reservation that wants a number of nodes, or the nodes that it names."""
 
-    start: Any
-    io_end: Any
-    end: Any
+    start: Number
+    io_end: Number
+    end: Number
     nodes: int | tuple[int, ...]
 
 
@@ -50,7 +52,7 @@ class FixedPlan:
     """In the order of transmission."""
 
     @property
-    def start(self) -> Any:
+    def start(self) -> Number:
         """When the first of them is sent."""
         return self.chunks[0].start
 
@@ -58,6 +60,25 @@ class FixedPlan:
     def count(self) -> int:
         """On how many nodes they are."""
         return len({chunk.node for chunk in self.chunks})
+
+
+class Plan(Protocol):
+    """A plan of one task, as a state allocates it."""
+
+    @property
+    def chunks(self) -> tuple[TimedChunk, ...]:
+        """Its chunks, in the order of transmission."""
+
+
+class NodeState(Protocol):
+    """A state that knows when its nodes are busy."""
+
+    @property
+    def nodes(self) -> Sequence[Any]:
+        """What is known of each node."""
+
+    def node_busy(self, node: int, start: Number, end: Number) -> bool:
+        """Tell whether a node is not free all the time."""
 
 
 class BusyIntervals:
@@ -71,12 +92,12 @@ class BusyIntervals:
 
     __slots__ = ("channel", "nodes")
 
-    def __init__(self, channel: list[Any], nodes: list[list[Any]]) -> None:
+    def __init__(self, channel: list[Number], nodes: list[list[Number]]) -> None:
         self.channel = channel
         self.nodes = nodes
 
     @classmethod
-    def of(cls, ready: Sequence[Any], channel: Any, now: Any) -> BusyIntervals:
+    def of(cls, ready: Sequence[Number], channel: Number, now: Number) -> BusyIntervals:
         """Return a cluster whose nodes and channel are taken until they are ready.
 
         What is free at `now` is not taken at all.
@@ -88,7 +109,7 @@ class BusyIntervals:
         """Return a copy that shares nothing that changes. Complexity: O(N), one pointer each."""
         return BusyIntervals(self.channel, self.nodes.copy())
 
-    def allocate(self, plan: Any) -> None:
+    def allocate(self, plan: Plan) -> None:
         """Take what the chunks of a plan need. Each list is copied once."""
         channel, nodes, own = self.channel.copy(), self.nodes, set()
         for chunk in plan.chunks:
@@ -107,21 +128,21 @@ class BusyIntervals:
         for node in window.nodes:
             self.nodes[node] = with_interval(self.nodes[node], window.start, window.end)
 
-    def purge(self, now: Any) -> None:
+    def purge(self, now: Number) -> None:
         """Drop what ended at an instant or before it: nothing is planned there any more."""
         self.channel = without_past(self.channel, now)
         self.nodes = [without_past(busy, now) for busy in self.nodes]
 
-    def channel_busy(self, start: Any, end: Any) -> bool:
+    def channel_busy(self, start: Number, end: Number) -> bool:
         """Tell whether the channel is not free all the time."""
         return overlaps_busy(self.channel, start, end)
 
-    def node_busy(self, node: int, start: Any, end: Any) -> bool:
+    def node_busy(self, node: int, start: Number, end: Number) -> bool:
         """Tell whether a node is not free all the time."""
         return overlaps_busy(self.nodes[node], start, end)
 
 
-def select_nodes(state: Any, request: ReservationRequest) -> tuple[int, ...] | None:
+def select_nodes(state: NodeState, request: ReservationRequest) -> tuple[int, ...] | None:
     """Return nodes for a reservation that are free of what `state` holds; None if too few are.
 
     Tasks take the nodes with low numbers first where they have the choice, so a reservation that
@@ -138,7 +159,7 @@ def select_nodes(state: Any, request: ReservationRequest) -> tuple[int, ...] | N
     return tuple(free) if named else tuple(sorted(free[:count]))
 
 
-def first_free(busy: list[Any], instant: Any) -> Any:
+def first_free(busy: list[Number], instant: Number) -> Number:
     """Return the first free instant from one on.
 
     Examples
@@ -150,7 +171,7 @@ def first_free(busy: list[Any], instant: Any) -> Any:
     return busy[at] if at % 2 else instant
 
 
-def overlaps_busy(busy: list[Any], start: Any, end: Any) -> bool:
+def overlaps_busy(busy: list[Number], start: Number, end: Number) -> bool:
     """Tell whether ``[start, end)`` overlaps a busy interval; what is empty overlaps nothing.
 
     Examples
@@ -170,7 +191,7 @@ def overlaps_busy(busy: list[Any], start: Any, end: Any) -> bool:
     return False
 
 
-def with_interval(busy: list[Any], start: Any, end: Any) -> list[Any]:
+def with_interval(busy: list[Number], start: Number, end: Number) -> list[Number]:
     """Return busy times with one more interval, merged with what it overlaps or touches.
 
     An empty interval stays as a mark where it touches nothing.
@@ -185,7 +206,7 @@ def with_interval(busy: list[Any], start: Any, end: Any) -> list[Any]:
     return busy
 
 
-def insert_interval(busy: list[Any], start: Any, end: Any) -> None:
+def insert_interval(busy: list[Number], start: Number, end: Number) -> None:
     """Enter one more interval into busy times, as `with_interval` does."""
     first, last = bisect_left(busy, start), bisect_right(busy, end)
     if first % 2 and last % 2 == 0 and last == first + 1:
@@ -195,7 +216,7 @@ def insert_interval(busy: list[Any], start: Any, end: Any) -> None:
         busy[first:last] = ends if first % 2 else [start, *ends]
 
 
-def without_past(busy: list[Any], now: Any) -> list[Any]:
+def without_past(busy: list[Number], now: Number) -> list[Number]:
     """Return busy times without what ended at an instant or before it."""
     gone = bisect_right(busy, now) // 2 * 2
     return busy[gone:] if gone else busy

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
-from dlopt.arithmetic import shown, simplest
+from dlopt.arithmetic import Number, shown, simplest
 from dlopt.heuristics.multistage.queue import ScheduledTask
 from dlopt.problems.multistage.data import Grant, Reservation
 
@@ -44,7 +43,7 @@ def conflict_message(
 
 def _allocations(
     held: Mapping[str, tuple[Reservation, tuple[int, ...]]], sent: Iterable[ScheduledTask]
-) -> Iterator[tuple[str, Any, Any, Any, tuple[int, ...]]]:
+) -> Iterator[tuple[str, Number, Number, Number, tuple[int, ...]]]:
     for name, (other, nodes) in held.items():
         yield f"reservation {name}", other.start, other.channel_end, other.end, nodes
     for planned in sent:
@@ -52,7 +51,9 @@ def _allocations(
             yield f"task {planned.task.id}", chunk.start, chunk.sent, chunk.end, (chunk.node,)
 
 
-def conflicting_promises(promised: Iterable[Reservation], cast: Callable[[Any], Any]) -> str | None:
+def conflicting_promises(
+    promised: Iterable[Reservation], cast: Callable[[Number], Number]
+) -> str | None:
     """Return why reservations that were promised exclude each other, None if they do not.
 
     Parameters
@@ -62,13 +63,13 @@ def conflicting_promises(promised: Iterable[Reservation], cast: Callable[[Any], 
     cast : callable
         Turns a number into one that can be compared with the others.
     """
-    windows: dict[str, list[tuple[Any, Any, str]]] = defaultdict(list)
+    windows: dict[str, list[tuple[Number, Number, str]]] = defaultdict(list)
     for one in promised:
         windows["the channel"].append((cast(one.start), cast(one.channel_end), one.id))
         for node in one.nodes if isinstance(one.nodes, tuple) else ():
             windows[f"node {node}"].append((cast(one.start), cast(one.end), one.id))
     for resource, held in windows.items():
-        last: tuple[Any, str] | None = None
+        last: tuple[Number, str] | None = None
         for start, end, name in sorted(window for window in held if window[0] < window[1]):
             if last is not None and start < last[0]:
                 return f"promised reservations {last[1]} and {name} want {resource} at one time"

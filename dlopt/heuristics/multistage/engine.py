@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dlopt.arithmetic import Number, exact, is_exact, shown, simplest
+from dlopt.arithmetic import Number, NumberField, exact, is_exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.admission.records import QueuedTask
@@ -108,9 +108,9 @@ class MultiStage(Guarded):
             raise InvalidInstanceError([Fault("ready_times", len(ready), rule)])
         if exact_numbers is None:
             exact_numbers = cluster.exact and is_exact((now, channel_ready, *ready))
-        cast: Any = exact if exact_numbers else float
+        cast: NumberField = exact if exact_numbers else float
         self.cluster = cluster
-        self.now: Any = cast(now)
+        self.now: Number = cast(now)
         self._cast = cast
         costs = cast(cluster.tau_of(0)), cast(cluster.chi_of(0))
         state = costs, [cast(instant) for instant in ready], cast(channel_ready), self.now
@@ -294,7 +294,7 @@ class MultiStage(Guarded):
             faults.append(Fault("id", new.id, "must not be empty"))
         return [*faults, *resubmission_faults(new, arrival, before)]
 
-    def _reserve(self, one: Reservation, at: Any, *, promised: bool = False) -> Grant:
+    def _reserve(self, one: Reservation, at: Number, *, promised: bool = False) -> Grant:
         begun = self.now if promised else self._cast(0)  # what was before is over
         start, sent, end = (
             max(self._cast(time), begun) for time in (one.start, one.channel_end, one.end)
@@ -325,7 +325,7 @@ class MultiStage(Guarded):
         deadline = arrival + cast(task.deadline)
         return QueuedTask((deadline, self._submissions), task.id, arrival, cast(load), deadline)
 
-    def _record_decision(self, task: str, accepted: bool, at: Any, **rest: Any) -> Decision:
+    def _record_decision(self, task: str, accepted: bool, at: Number, **rest: Any) -> Decision:
         decision = Decision(task, accepted, simplest(at), **rest)
         self._decisions.pop(task, None)  # the last one stands where it was made
         self._decisions[task] = decision

@@ -13,18 +13,19 @@ Source: Mamat 2011, section 5.2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.multistage.busy_intervals import ReservedWindow, TimedChunk
 
 
 class PlanningTask(NamedTuple):
     """A task to be planned at an instant."""
 
-    arrival: Any
-    now: Any
-    load: Any
-    deadline: Any
+    arrival: Number
+    now: Number
+    load: Number
+    deadline: Number
     """Absolute."""
 
 
@@ -32,13 +33,13 @@ class CapacityEstimate(NamedTuple):
     """What Algorithm 3 finds: nodes in their order, when each is available, what each can do."""
 
     order: tuple[int, ...]
-    available: dict[int, Any]
-    shares: tuple[Any, ...]
+    available: dict[int, Number]
+    shares: tuple[Number, ...]
     """In the order of the nodes."""
 
-    def fewest(self, load: Any) -> int | None:
+    def fewest(self, load: Number) -> int | None:
         """Return how many nodes it assigns to a load, or None if all are too few."""
-        done: Any = 0
+        done: Number = 0
         for count, share in enumerate(self.shares, start=1):
             done += share
             if done >= load:
@@ -54,9 +55,9 @@ class StageChunk(NamedTuple):
 
 
 def estimate_capacity(
-    costs: tuple[Any, Any],
+    costs: tuple[Number, Number],
     windows: Iterable[ReservedWindow],
-    ready: Sequence[Any],
+    ready: Sequence[Number],
     task: PlanningTask,
 ) -> CapacityEstimate:
     """Return what Algorithm 3 thinks that the nodes can do by the deadline.
@@ -78,14 +79,15 @@ def estimate_capacity(
                 available[node] = window.io_end
     order = sorted(available, key=available.__getitem__)
     first = max(task.arrival, available[order[0]])
-    on_channel: Any = 0
-    computing: dict[int, Any] = dict.fromkeys(order, 0)
+    on_channel: Number = 0
+    computing: dict[int, Number] = dict.fromkeys(order, 0)
     for window in windows:
         if window.start > first:
             on_channel += (until if window.io_end > until else window.io_end) - window.start
             for node in window.nodes:
                 computing[node] += window.end - window.io_end
-    shares, blocked = [], 0
+    shares: list[Number] = []
+    blocked: Number = 0
     for node in order:
         time = until - max(available[node], task.arrival) - on_channel - computing[node] - blocked
         shares.append(time / unit)
@@ -94,7 +96,7 @@ def estimate_capacity(
 
 
 def partition_load(
-    costs: tuple[Any, Any],
+    costs: tuple[Number, Number],
     windows: Iterable[ReservedWindow],
     found: CapacityEstimate,
     count: int,
@@ -132,7 +134,7 @@ def partition_load(
     return stage_chunks
 
 
-def load_fitting(costs: tuple[Any, Any], to_send: Any, to_do: Any) -> Any:
+def load_fitting(costs: tuple[Number, Number], to_send: Number, to_do: Number) -> Number:
     """Return the load that is sent within one span of time and done within another.
 
     Examples
@@ -145,5 +147,5 @@ def load_fitting(costs: tuple[Any, Any], to_send: Any, to_do: Any) -> Any:
     return min(to_send / tau, done) if tau else done
 
 
-def _start(window: ReservedWindow) -> Any:
+def _start(window: ReservedWindow) -> Number:
     return window.start

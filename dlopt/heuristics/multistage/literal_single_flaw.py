@@ -14,8 +14,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count as numbers
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.multistage.busy_intervals import (
     ReservedWindow,
     TimedChunk,
@@ -30,7 +30,7 @@ from dlopt.heuristics.multistage.literal_algorithms_3_4 import (
 )
 from dlopt.heuristics.multistage.stages import stages
 
-Busy = Mapping[int, list[Any]]
+Busy = Mapping[int, list[Number]]
 """Busy times of each node, as `dlopt.heuristics.multistage.busy_intervals` has them."""
 
 
@@ -60,9 +60,9 @@ class RepairedPartition:
 
     def __init__(
         self,
-        costs: tuple[Any, Any],
+        costs: tuple[Number, Number],
         windows: Iterable[ReservedWindow],
-        ready: Sequence[Any],
+        ready: Sequence[Number],
         task: PlanningTask,
     ) -> None:
         self.tau, self.unit, self.costs = costs[0], sum(costs), costs
@@ -85,14 +85,15 @@ class RepairedPartition:
         }
         order = sorted(available, key=available.__getitem__)
         first = available[order[0]]
-        on_channel: Any = 0
-        computing: dict[int, Any] = dict.fromkeys(order, 0)
+        on_channel: Number = 0
+        computing: dict[int, Number] = dict.fromkeys(order, 0)
         for window in self.windows:
             on_channel += self.blocked_by_io(window, first)
             if window.start > first:
                 for node in window.nodes:
                     computing[node] += max(0, min(window.end, until) - window.io_end)
-        shares, blocked = [], 0
+        shares: list[Number] = []
+        blocked: Number = 0
         for node in order:
             time = until - available[node] - on_channel - computing[node] - blocked
             shares.append(max(0, time) / self.unit)
@@ -102,8 +103,8 @@ class RepairedPartition:
     def partition_load(self, estimate: CapacityEstimate, count: int) -> list[StageChunk]:
         """Return the chunks that Algorithm 4 gives to the first `count` nodes of an estimate."""
         nodes = estimate.order[:count]
-        channel: list[Any] = []
-        busy: dict[int, list[Any]] = {node: [] for node in nodes}
+        channel: list[Number] = []
+        busy: dict[int, list[Number]] = {node: [] for node in nodes}
         for window in self.windows:
             channel = with_interval(channel, window.start, window.io_end)
             for node in busy.keys() & set(window.nodes):
@@ -136,36 +137,36 @@ class RepairedPartition:
         """Return the windows that are taken into account, in the order of their starts."""
         return windows
 
-    def blocked_by_io(self, window: ReservedWindow, first: Any) -> Any:
+    def blocked_by_io(self, window: ReservedWindow, first: Number) -> Number:
         """Return how long the I/O of a window blocks the channel from `first` to the deadline."""
         return max(0, min(window.io_end, self.task.deadline) - max(window.start, first))
 
-    def node_release(self, window: ReservedWindow, node: int) -> Any:
+    def node_release(self, window: ReservedWindow, node: int) -> Number:
         """Return when a node can receive again after a window: at its end, or that of its I/O."""
         return window.end if node in window.nodes else window.io_end
 
-    def stage_end(self, channel: list[Any], until: Any, end: Any) -> Any:
+    def stage_end(self, channel: list[Number], until: Number, end: Number) -> Number:
         """Return when the computations of a stage must end; its transmissions end at `until`."""
         return end
 
-    def node_start(self, stage: int, begin: Any, node: int, available: Any) -> Any:
+    def node_start(self, stage: int, begin: Number, node: int, available: Number) -> Number:
         """Return from when on a node can be used in a stage that begins at `begin`."""
         return max(begin, available)
 
-    def node_stop(self, busy: Busy, node: int, start: Any, until: Any, end: Any) -> Any:
+    def node_stop(self, busy: Busy, node: int, start: Number, until: Number, end: Number) -> Number:
         """Return until when a node that is free at `start` can compute in a stage."""
         at = bisect_right(busy[node], start)
         return min(end, busy[node][at]) if at < len(busy[node]) else end
 
-    def first_transmission(self, begin: Any, free: list[tuple[Any, Any, int]]) -> Any:
+    def first_transmission(self, begin: Number, free: list[tuple[Number, Number, int]]) -> Number:
         """Return when the first transmission of a stage can start."""
         return begin
 
-    def amount(self, to_send: Any, to_do: Any) -> Any:
+    def amount(self, to_send: Number, to_do: Number) -> Number:
         """Return the load that a node gets in a stage."""
         return max(load_fitting(self.costs, to_send, to_do), 0)
 
-    def first_available(self, node: int, instant: Any) -> Any:
+    def first_available(self, node: int, instant: Number) -> Number:
         """Return when a node can receive first, after windows that follow one another."""
         for window in self.windows:
             release = self.node_release(window, node)
@@ -177,7 +178,7 @@ class RepairedPartition:
 class FlawF1(RepairedPartition):
     """The I/O of a reservation after the deadline counts as negative blocking."""
 
-    def blocked_by_io(self, window: ReservedWindow, first: Any) -> Any:
+    def blocked_by_io(self, window: ReservedWindow, first: Number) -> Number:
         """Return how long the I/O blocks the channel, below 0 if it starts after the deadline."""
         if window.start > first:
             return min(window.io_end, self.task.deadline) - window.start
@@ -208,7 +209,7 @@ class FlawF3(RepairedPartition):
 class FlawF4(RepairedPartition):
     """A node within a reservation of its own counts as free once the I/O of that is done."""
 
-    def node_release(self, window: ReservedWindow, node: int) -> Any:
+    def node_release(self, window: ReservedWindow, node: int) -> Number:
         """Return the end of the I/O, whichever nodes are reserved."""
         return window.io_end
 
@@ -216,7 +217,7 @@ class FlawF4(RepairedPartition):
 class FlawF5(RepairedPartition):
     """The last stage ends with the I/O that the deadline falls into, and not with the deadline."""
 
-    def stage_end(self, channel: list[Any], until: Any, end: Any) -> Any:
+    def stage_end(self, channel: list[Number], until: Number, end: Number) -> Number:
         """Return the end of the I/O that the deadline falls into."""
         return max(first_free(channel, until), end) if end == self.task.deadline else end
 
@@ -224,7 +225,7 @@ class FlawF5(RepairedPartition):
 class FlawF6(RepairedPartition):
     """What a node cannot do in a stage is a negative load."""
 
-    def amount(self, to_send: Any, to_do: Any) -> Any:
+    def amount(self, to_send: Number, to_do: Number) -> Number:
         """Return the load that fits, however negative."""
         return load_fitting(self.costs, to_send, to_do)
 
@@ -232,7 +233,7 @@ class FlawF6(RepairedPartition):
 class FlawF7(RepairedPartition):
     """A node that is not available yet may start where a later stage does."""
 
-    def node_start(self, stage: int, begin: Any, node: int, available: Any) -> Any:
+    def node_start(self, stage: int, begin: Number, node: int, available: Number) -> Number:
         """Return the beginning of a later stage, whether the node is available or not."""
         return begin if stage else super().node_start(stage, begin, node, available)
 
@@ -240,7 +241,7 @@ class FlawF7(RepairedPartition):
 class FlawF8(RepairedPartition):
     """A node is given up for the reservation that ends the stage only, not for its others."""
 
-    def node_stop(self, busy: Busy, node: int, start: Any, until: Any, end: Any) -> Any:
+    def node_stop(self, busy: Busy, node: int, start: Number, until: Number, end: Number) -> Number:
         """Return the end of transmissions if the next reservation is the node's, else of all."""
         own = any(window.start == until and node in window.nodes for window in self.windows)
         return until if own else end
@@ -249,11 +250,11 @@ class FlawF8(RepairedPartition):
 class FlawF9(RepairedPartition):
     """The first transmission waits neither for the task nor for the present."""
 
-    def node_start(self, stage: int, begin: Any, node: int, available: Any) -> Any:
+    def node_start(self, stage: int, begin: Number, node: int, available: Number) -> Number:
         """Return when the node is ready, even before the task arrives."""
         return super().node_start(stage, begin, node, available) if stage else self.ready[node]
 
-    def first_transmission(self, begin: Any, free: list[tuple[Any, Any, int]]) -> Any:
+    def first_transmission(self, begin: Number, free: list[tuple[Number, Number, int]]) -> Number:
         """Return when the first node is free, even before the stage begins."""
         return min(map(_first, free))
 
@@ -272,9 +273,9 @@ SINGLE_FLAWS: Mapping[str, type[RepairedPartition]] = {
 """The flaws of a single task, by their numbers in the specification."""
 
 
-def _first(free: tuple[Any, Any, int]) -> Any:
+def _first(free: tuple[Number, Number, int]) -> Number:
     return free[0]
 
 
-def _start(window: ReservedWindow) -> Any:
+def _start(window: ReservedWindow) -> Number:
     return window.start

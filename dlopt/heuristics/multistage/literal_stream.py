@@ -26,8 +26,8 @@ Source: Mamat 2011, section 5.2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
 from dlopt.heuristics.multistage import literal_algorithms_3_4
 from dlopt.heuristics.multistage.busy_intervals import (
@@ -58,7 +58,7 @@ class LiteralState:
     """
 
     def __init__(
-        self, ready: list[Any], windows: list[ReservedWindow], io: list[tuple[Any, Any]]
+        self, ready: list[Number], windows: list[ReservedWindow], io: list[tuple[Number, Number]]
     ) -> None:
         self.nodes = ready
         self.windows = windows
@@ -73,7 +73,7 @@ class LiteralState:
         self.windows.append(window)
         self.io.append((window.start, window.io_end))
 
-    def node_busy(self, node: int, start: Any, end: Any) -> bool:
+    def node_busy(self, node: int, start: Number, end: Number) -> bool:
         """Tell whether a node is not free all the time."""
         return bool(self.nodes[node] > start) or any(
             node in one.nodes and max(one.start, start) < min(one.end, end) for one in self.windows
@@ -109,10 +109,10 @@ class LiteralPlanner:
     def __init__(
         self,
         flaw: str,
-        costs: tuple[Any, Any],
-        ready: Sequence[Any],
-        channel: Any,
-        now: Any,
+        costs: tuple[Number, Number],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
     ) -> None:
         self._flaw, self._costs = flaw, costs
         busy = [(now * 0, channel)] if channel > now else []
@@ -132,7 +132,7 @@ class LiteralPlanner:
         """Return the chunks of each accepted task, sent or only planned."""
         return (*self.sent, *self.waiting)
 
-    def started(self, now: Any) -> tuple[ScheduledTask, ...]:
+    def started(self, now: Number) -> tuple[ScheduledTask, ...]:
         """Return the tasks that have begun before an instant."""
         return (*self.sent, *self._committed(now)[1])
 
@@ -146,7 +146,7 @@ class LiteralPlanner:
         self.sent += sent
         return None
 
-    def reserve(self, request: ReservationRequest, now: Any) -> Refusal | tuple[int, ...]:
+    def reserve(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
         """Reserve nodes, or return why that cannot be; then nothing changes."""
         base, sent, rest = self._committed(now)
         nodes = select_nodes(base, request)
@@ -166,7 +166,7 @@ class LiteralPlanner:
         self.sent += sent
         return nodes
 
-    def load_promised(self, tasks: Iterable[QueuedTask], now: Any) -> Rejection | None:
+    def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
         """Plan tasks that were promised before, into an empty queue."""
         plan = self._replan(self._base, list(tasks), now)
         if isinstance(plan, Rejection):
@@ -174,7 +174,7 @@ class LiteralPlanner:
         self._to_queued_task = plan
         return None
 
-    def advance(self, now: Any) -> None:
+    def advance(self, now: Number) -> None:
         """Send what was to be sent before an instant."""
         self._base, sent, self._to_queued_task = self._committed(now)
         self.sent += sent
@@ -183,7 +183,7 @@ class LiteralPlanner:
         return self._flaw in ("literal", flaw)
 
     def _committed(
-        self, now: Any
+        self, now: Number
     ) -> tuple[LiteralState, list[ScheduledTask], list[tuple[QueuedTask, list[StageChunk]]]]:
         """Return the state with what began before an instant, what that is, and what is left.
 
@@ -201,7 +201,7 @@ class LiteralPlanner:
         return base, sent, rest
 
     def _replan(
-        self, base: LiteralState, tasks: list[QueuedTask], now: Any
+        self, base: LiteralState, tasks: list[QueuedTask], now: Number
     ) -> list[tuple[QueuedTask, list[StageChunk]]] | Rejection:
         state, plan = base.copy(), []
         for task in sorted(tasks):

@@ -8,8 +8,8 @@ is `multi_stage_literal_f1`; they all tell what arrives to
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.engine import PromiseError
 from dlopt.heuristics.multistage import algorithm_names
 from dlopt.heuristics.multistage.engine import MultiStage
@@ -95,7 +95,7 @@ def applies(instance: Instance) -> str | None:
     return algorithm_names.reason_against(instance.cluster)
 
 
-def _arrival(one: Task | Reservation) -> Any:
+def _arrival(one: Task | Reservation) -> Number:
     return one.arrival
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.multistage.busy_intervals import (
     ReservedWindow,
     first_free,
@@ -30,9 +31,9 @@ Positions: TypeAlias = Sequence[int]
 class NodeGroup(NamedTuple):
     """Nodes that are taken at the same times."""
 
-    earliest: Any
+    earliest: Number
     """They cannot receive before it; it may be too early, and is improved."""
-    busy: list[Any]
+    busy: list[Number]
     nodes: tuple[int, ...]
 
 
@@ -42,8 +43,18 @@ class GroupAllocation(NamedTuple):
     group: int
     size: int
     """How many of the first nodes these are, with those of the moves before."""
-    filled: dict[int, Any]
+    filled: dict[int, Number]
     """Gaps between busy times, by the index of their end, and until when each is taken."""
+
+
+class GroupPlan(Protocol):
+    """A plan of one task in terms of groups of nodes."""
+
+    def transmissions(self) -> Iterator[tuple[Number, Number]]:
+        """Yield when the channel is busy."""
+
+    def group_allocations(self) -> Iterator[GroupAllocation]:
+        """Yield the nodes of each group that the plan uses."""
 
 
 class NodeGroups:
@@ -59,19 +70,19 @@ class NodeGroups:
 
     __slots__ = ("channel", "groups")
 
-    def __init__(self, channel: list[Any], groups: list[NodeGroup]) -> None:
+    def __init__(self, channel: list[Number], groups: list[NodeGroup]) -> None:
         self.channel = channel
         self.groups = groups
 
     @classmethod
-    def from_busy(cls, channel: list[Any], nodes: Sequence[list[Any]]) -> NodeGroups:
+    def from_busy(cls, channel: list[Number], nodes: Sequence[list[Number]]) -> NodeGroups:
         """Return groups of nodes that are taken at given times."""
         state = cls(channel, [])
         state._add((0, busy, (node,)) for node, busy in enumerate(nodes))
         return state
 
     @classmethod
-    def of(cls, ready: Sequence[Any], channel: Any, now: Any) -> NodeGroups:
+    def of(cls, ready: Sequence[Number], channel: Number, now: Number) -> NodeGroups:
         """Return a cluster whose nodes and channel are taken until they are ready.
 
         What is free at `now` is not taken at all.
@@ -80,7 +91,7 @@ class NodeGroups:
         return cls.from_busy([now * 0, channel] if channel > now else [], busy)
 
     @property
-    def nodes(self) -> list[list[Any]]:
+    def nodes(self) -> list[list[Number]]:
         """When each node is taken."""
         pairs = [(node, busy) for _, busy, nodes in self.groups for node in nodes]
         return [busy for _, busy in sorted(pairs)]
@@ -89,7 +100,7 @@ class NodeGroups:
         """Return a copy that shares nothing that changes. Complexity: a pointer for each group."""
         return NodeGroups(self.channel, self.groups.copy())
 
-    def allocate(self, plan: Any) -> None:
+    def allocate(self, plan: GroupPlan) -> None:
         """Take what a plan of the planner needs."""
         self.channel = self.channel.copy()
         for start, sent in plan.transmissions():
@@ -124,19 +135,19 @@ class NodeGroups:
                 found = known[id(group)] = group, _split_group(group, window, known)
             self.groups += found[1]
 
-    def purge(self, now: Any) -> None:
+    def purge(self, now: Number) -> None:
         """Drop what ended at an instant or before it: nothing is planned there any more."""
         self.channel = without_past(self.channel, now)
         groups, self.groups = self.groups, []
         self._add((earliest, without_past(busy, now), nodes) for earliest, busy, nodes in groups)
 
-    def reception_order(self, lo: Any, until: Any) -> ReceptionOrder:
+    def reception_order(self, lo: Number, until: Number) -> ReceptionOrder:
         """Return the nodes in the order in which they can receive from `lo` on."""
         return ReceptionOrder(self, lo, until)
 
-    def _add(self, groups: Iterable[tuple[Any, list[Any], tuple[int, ...]]]) -> None:
+    def _add(self, groups: Iterable[tuple[Number, list[Number], tuple[int, ...]]]) -> None:
         """Add groups, those that are equal as one."""
-        equal: dict[tuple[Any, ...], NodeGroup] = {}
+        equal: dict[tuple[Number, ...], NodeGroup] = {}
         for earliest, busy, nodes in groups:
             key = tuple(busy)
             before = equal.get(key)
@@ -151,9 +162,9 @@ class OrderedGroup(NamedTuple):
     """Nodes of a group that stand in a line."""
 
     group: int
-    busy: list[Any]
+    busy: list[Number]
     positions: Positions
-    instant: Any
+    instant: Number
     """When they can receive."""
 
 
@@ -181,7 +192,7 @@ class ReceptionOrder:
 
     __slots__ = ("_first", "_heap", "_state", "_until", "order", "ordered_groups")
 
-    def __init__(self, state: NodeGroups, lo: Any, until: Any) -> None:
+    def __init__(self, state: NodeGroups, lo: Number, until: Number) -> None:
         self._state, self._until = state, until
         self._first = first_free(state.channel, lo)
         self._heap = [(group.earliest, at) for at, group in enumerate(state.groups) if group.nodes]
@@ -217,10 +228,10 @@ class ReceptionOrder:
             elif positions[0] < count:
                 yield part._replace(positions=positions[: bisect_left(positions, count)])
 
-    def _next(self) -> list[tuple[Any, int]]:
+    def _next(self) -> list[tuple[Number, int]]:
         """Return the groups that can receive next, all at one instant."""
         heap, channel, groups = self._heap, self._state.channel, self._state.groups
-        found: list[tuple[Any, int]] = []
+        found: list[tuple[Number, int]] = []
         while heap and heap[0][0] < self._until:
             known, at = heap[0]
             if found and known > found[0][0]:
@@ -242,12 +253,12 @@ class ReceptionOrder:
                 found.append(heappop(heap))
         return found
 
-    def _merge_equivalent(self, found: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
+    def _merge_equivalent(self, found: list[tuple[Number, int]]) -> list[tuple[Number, int]]:
         """Make one group of those that differ only in what was before they can receive."""
         if len(found) < 2:
             return found
         groups = self._state.groups
-        equivalent: dict[tuple[Any, ...], tuple[Any, list[int]]] = {}
+        equivalent: dict[tuple[Number, ...], tuple[Number, list[int]]] = {}
         for instant, at in found:
             busy = groups[at].busy
             rest = tuple(busy[bisect_right(busy, instant) :])
@@ -261,7 +272,7 @@ class ReceptionOrder:
         return [(instant, members[0]) for instant, members in equivalent.values()]
 
 
-def _with_gaps_filled(busy: list[Any], filled: dict[int, Any]) -> list[Any]:
+def _with_gaps_filled(busy: list[Number], filled: dict[int, Number]) -> list[Number]:
     """Return busy times with gaps filled from their start, or from the beginning of time, on.
 
     Examples
@@ -297,10 +308,10 @@ def _split_group(
 
 
 def _with_interval_cached(
-    busy: list[Any], start: Any, end: Any, known: dict[int, Any]
-) -> list[Any]:
+    busy: list[Number], start: Number, end: Number, known: dict[int, Any]
+) -> list[Number]:
     # The old list is kept with the new one: an id may be given again once a list is gone.
     if id(busy) not in known:
         known[id(busy)] = busy, with_interval(busy, start, end)
-    found: list[Any] = known[id(busy)][1]
+    found: list[Number] = known[id(busy)][1]
     return found

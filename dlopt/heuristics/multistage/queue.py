@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
 from dlopt.heuristics.multistage.busy_intervals import (
     BusyIntervals,
@@ -47,7 +48,7 @@ class ScheduledTask(NamedTuple):
 class Refusal(NamedTuple):
     """Why a reservation is refused: ``nodes``, ``channel``, or a task that would miss."""
 
-    because: Any
+    because: Literal["nodes", "channel", "task"]
     missed: str | None = None
 
 
@@ -77,10 +78,10 @@ class MultiStageQueue:
 
     def __init__(
         self,
-        costs: tuple[Any, Any],
-        ready: Sequence[Any],
-        channel: Any,
-        now: Any,
+        costs: tuple[Number, Number],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
         *,
         reference: bool = False,
     ) -> None:
@@ -104,7 +105,7 @@ class MultiStageQueue:
         tasks = sorted([new, *(planned.task for planned in self.waiting[at:])])
         return self._replan(begun, at, self._states[: at + 1], tasks, new.arrival)
 
-    def reserve(self, request: ReservationRequest, now: Any) -> Refusal | tuple[int, ...]:
+    def reserve(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
         """Reserve nodes, or return why that cannot be; then nothing changes.
 
         What has begun stays as it is. A task that is due when the reservation starts, or before,
@@ -124,7 +125,7 @@ class MultiStageQueue:
         states = [state.copy() for state in self._states[: at + 1]]
         window, known = (
             ReservedWindow(request.start, request.io_end, request.end, nodes),
-            dict[int, Any](),
+            dict[int, Number](),
         )
         for state in states[begun:]:
             state.reserve(window, known)
@@ -135,11 +136,11 @@ class MultiStageQueue:
         self._committed_state.reserve(window, known)
         return nodes
 
-    def load_promised(self, tasks: Iterable[QueuedTask], now: Any) -> Rejection | None:
+    def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
         """Plan tasks that were promised before, into an empty queue."""
         return self._replan(0, 0, self._states.copy(), sorted(tasks), now)
 
-    def advance(self, now: Any) -> None:
+    def advance(self, now: Number) -> None:
         """Send what was to be sent before an instant."""
         self._commit(self._started_count(now), now)
 
@@ -147,17 +148,17 @@ class MultiStageQueue:
         """Return the chunks of each accepted task, sent or only planned."""
         return (*self.sent, *self.waiting)
 
-    def started(self, now: Any) -> tuple[ScheduledTask, ...]:
+    def started(self, now: Number) -> tuple[ScheduledTask, ...]:
         """Return the tasks that have begun before an instant."""
         return (*self.sent, *self.waiting[: self._started_count(now)])
 
-    def _started_count(self, now: Any) -> int:
+    def _started_count(self, now: Number) -> int:
         """Return how many tasks began before an instant, or stand in front of one that did."""
         waiting = self.waiting
         return next((n for n in range(len(waiting), 0, -1) if _start(waiting[n - 1]) < now), 0)
 
     def _replan(
-        self, begun: int, at: int, states: list[Any], tasks: list[QueuedTask], now: Any
+        self, begun: int, at: int, states: list[Any], tasks: list[QueuedTask], now: Number
     ) -> Rejection | None:
         """Let tasks take the places from `at` on, if none of them misses."""
         state, plan = states[at].copy(), []
@@ -176,7 +177,7 @@ class MultiStageQueue:
         self._commit(begun, now)
         return None
 
-    def _commit(self, count: int, now: Any) -> None:
+    def _commit(self, count: int, now: Number) -> None:
         for planned in self.waiting[:count]:
             self._committed_state.allocate(planned.plan)
             self.sent.append(ScheduledTask(planned.task, FixedPlan(planned.chunks)))
@@ -186,13 +187,14 @@ class MultiStageQueue:
         self._committed_state.purge(now)
 
 
-def _key(planned: ScheduledTask) -> Any:
+def _key(planned: ScheduledTask) -> tuple[Number, int]:
     return planned.task.key
 
 
-def _deadline(planned: ScheduledTask) -> Any:
+def _deadline(planned: ScheduledTask) -> Number:
     return planned.task.deadline
 
 
-def _start(planned: ScheduledTask) -> Any:
-    return planned.plan.start
+def _start(planned: ScheduledTask) -> Number:
+    start: Number = planned.plan.start
+    return start

@@ -8,12 +8,13 @@ and `b` intervals a node, and there may be `N` numbers to try.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import DeadlineMiss
 from dlopt.heuristics.multistage.busy_intervals import FixedPlan, ReservedWindow, TimedChunk
 
-Interval: TypeAlias = tuple[Any, Any]
+Interval: TypeAlias = tuple[Number, Number]
 
 
 class ReferenceBusyIntervals:
@@ -26,7 +27,7 @@ class ReferenceBusyIntervals:
         self.nodes = nodes
 
     @classmethod
-    def of(cls, ready: Sequence[Any], channel: Any, now: Any) -> ReferenceBusyIntervals:
+    def of(cls, ready: Sequence[Number], channel: Number, now: Number) -> ReferenceBusyIntervals:
         """Return a cluster whose nodes and channel are taken until they are ready."""
         busy = [[(now * 0, instant)] if instant > now else [] for instant in ready]
         return cls([(now * 0, channel)] if channel > now else [], busy)
@@ -48,16 +49,16 @@ class ReferenceBusyIntervals:
         for node in window.nodes:
             self.nodes[node].append((window.start, window.end))
 
-    def purge(self, now: Any) -> None:
+    def purge(self, now: Number) -> None:
         """Drop what ended at an instant or before it."""
         self.channel = [busy for busy in self.channel if busy[1] > now]
         self.nodes = [[one for one in busy if one[1] > now] for busy in self.nodes]
 
-    def channel_busy(self, start: Any, end: Any) -> bool:
+    def channel_busy(self, start: Number, end: Number) -> bool:
         """Tell whether the channel is not free all the time."""
         return any(_overlap(one, start, end) for one in self.channel)
 
-    def node_busy(self, node: int, start: Any, end: Any) -> bool:
+    def node_busy(self, node: int, start: Number, end: Number) -> bool:
         """Tell whether a node is not free all the time."""
         return any(_overlap(one, start, end) for one in self.nodes[node])
 
@@ -67,12 +68,17 @@ class ReferenceTaskPlanner:
     is.
     """
 
-    def __init__(self, tau: Any, chi: Any) -> None:
+    def __init__(self, tau: Number, chi: Number) -> None:
         self.tau, self.chi, self.unit = tau, chi, tau + chi
-        self.float_tolerance: Any = 1e-12 if isinstance(self.unit, float) else 0
+        self.float_tolerance: Number = 1e-12 if isinstance(self.unit, float) else 0
 
     def place(
-        self, blocks: ReferenceBusyIntervals, lo: Any, load: Any, deadline: Any, hint: int = 1
+        self,
+        blocks: ReferenceBusyIntervals,
+        lo: Number,
+        load: Number,
+        deadline: Number,
+        hint: int = 1,
     ) -> FixedPlan | DeadlineMiss:
         """Return the chunks of a task in the order of transmission, or what is left of its load."""
         windows = merged_intervals(blocks.channel, lo, deadline)
@@ -90,10 +96,10 @@ class ReferenceTaskPlanner:
         blocks: ReferenceBusyIntervals,
         windows: list[Interval],
         chosen: list[int],
-        lo: Any,
-        load: Any,
-        deadline: Any,
-    ) -> tuple[Any, list[TimedChunk]]:
+        lo: Number,
+        load: Number,
+        deadline: Number,
+    ) -> tuple[Number, list[TimedChunk]]:
         """Return what is left of a load on some nodes, and the chunks."""
         negligible, left = load * self.float_tolerance, load
         chunks: list[TimedChunk] = []
@@ -124,7 +130,7 @@ class ReferenceTaskPlanner:
         return left, chunks
 
 
-def merged_intervals(intervals: Iterable[Interval], lo: Any, hi: Any) -> list[Interval]:
+def merged_intervals(intervals: Iterable[Interval], lo: Number, hi: Number) -> list[Interval]:
     """Return what of some intervals lies within ``[lo, hi]``, merged where they overlap or touch.
 
     Examples
@@ -143,7 +149,7 @@ def merged_intervals(intervals: Iterable[Interval], lo: Any, hi: Any) -> list[In
     return found
 
 
-def _available(channel: list[Interval], busy: list[Interval], lo: Any) -> Any:
+def _available(channel: list[Interval], busy: list[Interval], lo: Number) -> Number:
     """Return the first instant from `lo` on at which neither channel nor node is taken."""
     instant = lo
     moved = True
@@ -155,12 +161,12 @@ def _available(channel: list[Interval], busy: list[Interval], lo: Any) -> Any:
     return instant
 
 
-def _first_gap(busy: list[Interval], start: Any, end: Any) -> Interval:
+def _first_gap(busy: list[Interval], start: Number, end: Number) -> Interval:
     """Return when a node is free first within an interval, from when until when."""
     start = _available([], busy, start)
     later = [one[0] for one in busy if one[0] > start]
     return start, min([end, *later])
 
 
-def _overlap(one: Interval, start: Any, end: Any) -> bool:
+def _overlap(one: Interval, start: Number, end: Number) -> bool:
     return bool(max(one[0], start) < min(one[1], end))

@@ -19,15 +19,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.multistage.busy_intervals import TimedChunk
 from dlopt.heuristics.multistage.node_groups import Positions
 
-Stage: TypeAlias = tuple[Any, Any, Any]
+Stage: TypeAlias = tuple[Number, Number, Number]
 
 
-def stages(channel: list[Any], lo: Any, deadline: Any) -> Iterator[Stage]:
+def stages(channel: list[Number], lo: Number, deadline: Number) -> Iterator[Stage]:
     """Yield the stages from an instant to a deadline.
 
     Examples
@@ -77,15 +78,15 @@ class StageNodes:
     __slots__ = ("at", "busy", "filled", "group", "positions", "size", "start", "stop", "until")
 
     def __init__(
-        self, group: int, busy: list[Any], positions: Positions, start: Any, deadline: Any
+        self, group: int, busy: list[Number], positions: Positions, start: Number, deadline: Number
     ) -> None:
         self.group, self.busy, self.positions, self.size = group, busy, positions, len(positions)
         self.start = self.stop = start
         self.at = bisect_right(busy, start)
         self.until = busy[self.at] if self.at < len(busy) else deadline
-        self.filled: dict[int, Any] = {}
+        self.filled: dict[int, Number] = {}
 
-    def leave_stage(self, end: Any, channel: list[Any], after: int) -> int:
+    def leave_stage(self, end: Number, channel: list[Number], after: int) -> int:
         """Take what was free in a stage, go to the next one, and return its index."""
         busy, at, start = self.busy, self.at, end
         self.filled[at] = self.stop
@@ -109,12 +110,12 @@ class ServiceRun(NamedTuple):
     groups_served: list[Positions]
     """Where in the order of nodes they are; the first ones of all these."""
     size: int
-    start: Any
-    sent: Any
-    stop: Any
-    end: Any
+    start: Number
+    sent: Number
+    stop: Number
+    end: Number
     """Until when the last of them is taken: it may have less to do."""
-    until: Any
+    until: Number
     """When the channel is taken again."""
 
     @property
@@ -134,17 +135,22 @@ class StageDispatcher:
 
     __slots__ = ("chi", "negligible", "tau", "unit")
 
-    def __init__(self, tau: Any, chi: Any, negligible: Any) -> None:
+    def __init__(self, tau: Number, chi: Number, negligible: Number) -> None:
         self.tau, self.chi, self.unit, self.negligible = tau, chi, tau + chi, negligible
 
-    def relaxed_remainder(self, members: list[StageNodes], until: Any, left: Any) -> Any:
+    def relaxed_remainder(self, members: list[StageNodes], until: Number, left: Number) -> Number:
         """Return what is left at the least: as if all were free as soon as one is."""
         first = min(member.start for member in members)
         return self._served(members, [], first, until, left, [])
 
     def dispatch(
-        self, members: list[StageNodes], clock: Any, until: Any, left: Any, made: list[ServiceRun]
-    ) -> Any:
+        self,
+        members: list[StageNodes],
+        clock: Number,
+        until: Number,
+        left: Number,
+        made: list[ServiceRun],
+    ) -> Number:
         """Return what the nodes leave of a load in a stage, and note which are served when."""
         ready = [member for member in members if member.start <= clock]
         coming = [member for member in members if member.start > clock]
@@ -155,12 +161,12 @@ class StageDispatcher:
         self,
         ready: list[StageNodes],
         coming: list[StageNodes],
-        clock: Any,
-        until: Any,
-        left: Any,
+        clock: Number,
+        until: Number,
+        left: Number,
         made: list[ServiceRun],
-    ) -> Any:
-        waiting: dict[Any, list[Positions]] = {}
+    ) -> Number:
+        waiting: dict[Number, list[Positions]] = {}
         for member in ready:
             waiting.setdefault(member.stop, []).append(member.positions)
         while waiting or coming:
@@ -184,13 +190,13 @@ class StageDispatcher:
     def dispatch_row(
         self,
         groups_served: list[Positions],
-        stop: Any,
-        clock: Any,
-        until: Any,
-        left: Any,
+        stop: Number,
+        clock: Number,
+        until: Number,
+        left: Number,
         made: list[ServiceRun],
-        limit: Any = None,
-    ) -> tuple[Any, int, Any]:
+        limit: Number | None = None,
+    ) -> tuple[Number, int, Number]:
         """Serve nodes that may compute until one instant, one after the other.
 
         Returns
@@ -223,7 +229,9 @@ class StageDispatcher:
             made.append(ServiceRun(groups_served, count, begun, clock, stop, end, until))
         return clock, count, left
 
-    def chunks(self, runs: list[ServiceRun], order: list[int], left: Any) -> Iterator[TimedChunk]:
+    def chunks(
+        self, runs: list[ServiceRun], order: list[int], left: Number
+    ) -> Iterator[TimedChunk]:
         """Yield the chunks of a load that was served so; the same numbers once more."""
         tau, unit = self.tau, self.unit
         for run in runs:
@@ -259,7 +267,7 @@ def _merged_positions(groups_served: list[Positions]) -> Positions:
     return groups_served[0] if len(groups_served) == 1 else sorted(chain(*groups_served))
 
 
-def _start(member: StageNodes) -> Any:
+def _start(member: StageNodes) -> Number:
     return member.start
 
 

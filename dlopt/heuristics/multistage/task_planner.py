@@ -10,8 +10,8 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from heapq import heappop, heappush
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.records import DeadlineMiss
 from dlopt.heuristics.multistage.busy_intervals import TimedChunk
 from dlopt.heuristics.multistage.node_groups import GroupAllocation, NodeGroups
@@ -34,7 +34,7 @@ class TaskPlan:
     def __init__(
         self,
         server: StageDispatcher,
-        load: Any,
+        load: Number,
         order: list[int],
         runs: list[ServiceRun],
         ending: list[ServiceRun],
@@ -52,7 +52,7 @@ class TaskPlan:
         return sum(len(member.positions) for member in self._chosen)
 
     @property
-    def start(self) -> Any:
+    def start(self) -> Number:
         """When the first chunk is sent."""
         return self._runs[0].start
 
@@ -63,7 +63,7 @@ class TaskPlan:
             self._chunks = tuple(self._server.chunks(self._runs, self._order, self._load))
         return self._chunks
 
-    def transmissions(self) -> Iterator[tuple[Any, Any]]:
+    def transmissions(self) -> Iterator[tuple[Number, Number]]:
         """Yield when the channel is taken."""
         for run in self._runs:
             if run.sent > run.start:
@@ -119,12 +119,12 @@ class TaskPlanner:
     0 2 0 2 4
     """
 
-    def __init__(self, tau: Any, chi: Any) -> None:
+    def __init__(self, tau: Number, chi: Number) -> None:
         self.tau, self.chi, self.unit = tau, chi, tau + chi
-        self.float_tolerance: Any = FLOAT_TOLERANCE if isinstance(self.unit, float) else 0
+        self.float_tolerance: Number = FLOAT_TOLERANCE if isinstance(self.unit, float) else 0
 
     def place(
-        self, state: NodeGroups, lo: Any, load: Any, deadline: Any, hint: int = 1
+        self, state: NodeGroups, lo: Number, load: Number, deadline: Number, hint: int = 1
     ) -> TaskPlan | DeadlineMiss:
         """Return the chunks of a task, or what is left of its load.
 
@@ -146,7 +146,7 @@ class _NodeCountSearch:
     """One task in one state."""
 
     def __init__(
-        self, planner: TaskPlanner, state: NodeGroups, lo: Any, load: Any, deadline: Any
+        self, planner: TaskPlanner, state: NodeGroups, lo: Number, load: Number, deadline: Number
     ) -> None:
         self.unit, self.load, self.deadline = planner.unit, load, deadline
         self.negligible, self.lo = load * planner.float_tolerance, lo
@@ -154,7 +154,7 @@ class _NodeCountSearch:
         self.reception_order = state.reception_order(lo, deadline)
         self._channel = _busy_until_deadline(state.channel, deadline)
         self._server = StageDispatcher(planner.tau, planner.chi, self.negligible)
-        self._sums: list[Any] = [load * 0]
+        self._sums: list[Number] = [load * 0]
         self._ordered_groups_counted = 0
 
     def fewest(self, hint: int) -> TaskPlan | DeadlineMiss:
@@ -205,9 +205,9 @@ class _NodeCountSearch:
                 return bisect_left(range(known), needed, key=self._free_time_bound) - 1
         return known
 
-    def _free_time_bound(self, count: int) -> Any:
+    def _free_time_bound(self, count: int) -> Number:
         """Return how long the first nodes are free from when they can receive on, at the most."""
-        sums, free = self._sums, dict[int, Any]()
+        sums, free = self._sums, dict[int, Number]()
         if count >= len(sums):
             for part in self.reception_order.ordered_groups[self._ordered_groups_counted :]:
                 time = _free_time(part.busy, part.instant, self.deadline)
@@ -217,7 +217,7 @@ class _NodeCountSearch:
                 sums.append(sums[-1] + free[place])
         return sums[count] + count * self.error
 
-    def run(self, count: int, relaxed: bool = True) -> tuple[Any, TaskPlan | None]:
+    def run(self, count: int, relaxed: bool = True) -> tuple[Number, TaskPlan | None]:
         """Return what the first nodes leave of the load, and the plan.
 
         With `relaxed_remainder`, what is left at the least, and no plan if that is not what is left; and
@@ -275,7 +275,7 @@ class _NodeCountSearch:
         return left, None
 
 
-def _busy_until_deadline(channel: list[Any], deadline: Any) -> list[Any]:
+def _busy_until_deadline(channel: list[Number], deadline: Number) -> list[Number]:
     """Return when the channel is taken before a deadline, and what ends the last stage.
 
     Examples
@@ -287,7 +287,7 @@ def _busy_until_deadline(channel: list[Any], deadline: Any) -> list[Any]:
     return channel[:at] + [deadline] * (1 if at % 2 else 2)
 
 
-def _free_time(busy: list[Any], start: Any, end: Any) -> Any:
+def _free_time(busy: list[Number], start: Number, end: Number) -> Number:
     """Return how long a node is free between an instant at which it is, and another.
 
     Examples

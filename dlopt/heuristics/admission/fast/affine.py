@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dlopt.arithmetic import Number
+
 
 class ComparisonTracker:
     """The comparisons that numbers were part of, as far as they matter.
@@ -21,11 +23,11 @@ class ComparisonTracker:
 
     __slots__ = ("at", "next")
 
-    def __init__(self, at: Any) -> None:
+    def __init__(self, at: Number) -> None:
         self.at = at
-        self.next: Any | None = None
+        self.next: Number | None = None
 
-    def compare(self, difference: Any, slope: Any) -> None:
+    def compare(self, difference: Number, slope: Number) -> None:
         """Note that a number was held against 0."""
         if difference < 0 < slope or slope < 0 < difference:
             root = self.at - difference / slope
@@ -54,40 +56,40 @@ class AffineNumber:
 
     __slots__ = ("slope", "trace", "value")
 
-    def __init__(self, value: Any, slope: Any, trace: ComparisonTracker) -> None:
+    def __init__(self, value: Number, slope: Number, trace: ComparisonTracker) -> None:
         self.value, self.slope, self.trace = value, slope, trace
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __add__(self, other: Any) -> AffineNumber:
+    def __add__(self, other: AffineNumber | Number) -> AffineNumber:
         value, slope = _value_and_slope(other)
         return AffineNumber(self.value + value, self.slope + slope, self.trace)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> AffineNumber:
+    def __sub__(self, other: AffineNumber | Number) -> AffineNumber:
         value, slope = _value_and_slope(other)
         return AffineNumber(self.value - value, self.slope - slope, self.trace)
 
-    def __rsub__(self, other: Any) -> AffineNumber:
+    def __rsub__(self, other: Number) -> AffineNumber:
         return AffineNumber(other - self.value, -self.slope, self.trace)
 
-    def __mul__(self, factor: Any) -> AffineNumber:
+    def __mul__(self, factor: Number) -> AffineNumber:
         return AffineNumber(self.value * factor, self.slope * factor, self.trace)
 
-    def __truediv__(self, divisor: Any) -> AffineNumber:
+    def __truediv__(self, divisor: Number) -> AffineNumber:
         return AffineNumber(self.value / divisor, self.slope / divisor, self.trace)
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: AffineNumber | Number) -> bool:
         return bool(self._difference(other) < 0)
 
-    def __le__(self, other: Any) -> bool:
+    def __le__(self, other: AffineNumber | Number) -> bool:
         return bool(self._difference(other) <= 0)
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: AffineNumber | Number) -> bool:
         return bool(self._difference(other) > 0)
 
-    def __ge__(self, other: Any) -> bool:
+    def __ge__(self, other: AffineNumber | Number) -> bool:
         return bool(self._difference(other) >= 0)
 
     def __eq__(self, other: object) -> bool:
@@ -96,12 +98,12 @@ class AffineNumber:
     def __bool__(self) -> bool:
         return bool(self._difference(0) != 0)
 
-    def _difference(self, other: Any) -> Any:
+    def _difference(self, other: Any) -> Number:
         value, slope = _value_and_slope(other)
         difference = self.value - value
         self.trace.compare(difference, self.slope - slope)
         return difference or self.slope - slope
 
 
-def _value_and_slope(number: Any) -> tuple[Any, Any]:
+def _value_and_slope(number: Any) -> tuple[Number, Number]:
     return (number.value, number.slope) if isinstance(number, AffineNumber) else (number, 0)

@@ -7,10 +7,11 @@ least room. A question looks at every block, which takes a microsecond for a tho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
 
@@ -22,6 +23,8 @@ _COUNT, _ORDER, _FREE = range(3)
 OVERLOADED_BATCH = 64
 """So many tasks are returned at once."""
 
+Array: TypeAlias = NDArray[Any]
+
 _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 
 # Arguments of all functions below: `cells[what, block, place]` and `numbers[block, place]` of the
@@ -31,8 +34,8 @@ _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 
 @_compiled
 def _place(  # pragma: no cover
-    cells: Any, numbers: Any, index: Any, sizes: Any, due: Any, number: Any
-) -> Any:
+    cells: Array, numbers: Array, index: Array, sizes: Array, due: float, number: int
+) -> tuple[int, int]:
     """Return position and place of the first task that is not before a key."""
     low, high = 0, sizes[0]
     while low < high:
@@ -61,8 +64,8 @@ def _place(  # pragma: no cover
 
 @_compiled
 def _update_block(  # pragma: no cover
-    cells: Any, blocks: Any, index: Any, block: Any
-) -> Any:
+    cells: Array, blocks: Array, index: Array, block: int
+) -> None:
     """Compute sum and room of a block."""
     work, slack = 0.0, np.inf
     for i in range(index[_COUNT, block]):
@@ -73,9 +76,9 @@ def _update_block(  # pragma: no cover
 
 @_compiled
 def _split(  # pragma: no cover
-    cells: Any, numbers: Any, blocks: Any, index: Any, sizes: Any, due: Any, number: Any
-) -> Any:
-    """Return the work before a key, and the least room behind it."""
+    cells: Array, numbers: Array, blocks: Array, index: Array, sizes: Array, due: float, number: int
+) -> tuple[float, float]:
+    """Return the work before a key, and the least slack after it."""
     position, place = _place(cells, numbers, index, sizes, due, number)
     before = 0.0
     for p in range(position):
@@ -98,17 +101,17 @@ def _split(  # pragma: no cover
 
 @_compiled
 def _overloaded_after(  # pragma: no cover
-    cells: Any,
-    numbers: Any,
-    blocks: Any,
-    index: Any,
-    sizes: Any,
-    due: Any,
-    number: Any,
-    deficit: Any,
-    found: Any,
-    works: Any,
-) -> Any:
+    cells: Array,
+    numbers: Array,
+    blocks: Array,
+    index: Array,
+    sizes: Array,
+    due: float,
+    number: int,
+    deficit: float,
+    found: Array,
+    works: Array,
+) -> int:
     """Fill `found` and `works` with tasks behind a key that a debt is too much for."""
     position, place = _place(cells, numbers, index, sizes, due, number)
     work, count = 0.0, 0
@@ -134,16 +137,16 @@ def _overloaded_after(  # pragma: no cover
 
 @_compiled
 def _insert(  # pragma: no cover
-    cells: Any,
-    numbers: Any,
-    blocks: Any,
-    index: Any,
-    sizes: Any,
-    due: Any,
-    number: Any,
-    work: Any,
-    supply: Any,
-) -> Any:
+    cells: Array,
+    numbers: Array,
+    blocks: Array,
+    index: Array,
+    sizes: Array,
+    due: float,
+    number: int,
+    work: float,
+    supply: float,
+) -> None:
     """Put a task in; at least one block must be free."""
     position, place = _place(cells, numbers, index, sizes, due, number)
     if position == sizes[0]:
@@ -188,17 +191,17 @@ def _insert(  # pragma: no cover
 
 @_compiled
 def _admit(  # pragma: no cover
-    cells: Any,
-    numbers: Any,
-    blocks: Any,
-    index: Any,
-    sizes: Any,
-    due: Any,
-    number: Any,
-    work: Any,
-    supply: Any,
-    deficit: Any,
-) -> Any:
+    cells: Array,
+    numbers: Array,
+    blocks: Array,
+    index: Array,
+    sizes: Array,
+    due: float,
+    number: int,
+    work: float,
+    supply: float,
+    deficit: float,
+) -> bool:
     """Put a task in, if no room behind it is too small then."""
     before, slack = _split(cells, numbers, blocks, index, sizes, due, number)
     owed = deficit + before + work
@@ -210,8 +213,8 @@ def _admit(  # pragma: no cover
 
 @_compiled
 def _reduce_first(  # pragma: no cover
-    cells: Any, numbers: Any, blocks: Any, index: Any, sizes: Any, work: Any
-) -> Any:
+    cells: Array, numbers: Array, blocks: Array, index: Array, sizes: Array, work: float
+) -> None:
     """Change the work of the first task, or take it out."""
     block = index[_ORDER, 0]
     if work > 0:
@@ -273,34 +276,36 @@ class DeadlineBlocks:
         """Return the task with the least key."""
         return self._first
 
-    def split(self, key: Any) -> tuple[float, float | None]:
-        """Return the work before a key, and the least room behind it, None if nothing is."""
+    def split(self, key: tuple[float, int]) -> tuple[float, float | None]:
+        """Return the work before a key, and the least slack after it, None if nothing is."""
         before, slack = _split(*self._arrays, *key)
         return before, None if slack == np.inf else slack
 
-    def overloaded_after(self, key: Any, deficit: float) -> Iterator[tuple[QueueEntry, float]]:
-        """Yield the tasks behind a key with more work up to them than their level less a debt."""
+    def overloaded_after(
+        self, key: tuple[float, int], deficit: float
+    ) -> Iterator[tuple[QueueEntry, float]]:
+        """Yield the tasks after a key with more work up to them than supply less a deficit."""
         due, number = key
         while True:
             count = _overloaded_after(*self._arrays, due, number, deficit, self._found, self._works)
             found = self._found[:count].tolist()
             for number, work in zip(found, self._works[:count].tolist(), strict=True):
                 entry = self._entries[number]
-                due = entry.task.key[0]
+                due = float(entry.task.key[0])
                 yield entry, work
             if count < len(self._found):
                 return
             number += 1
 
     def insert(self, entry: QueueEntry, supply: float) -> None:
-        """Put a task in, with its rest as work."""
+        """Insert a task, with its remaining load as work."""
         if not self._arrays[-1][1]:
             self._grow()
         _insert(*self._arrays, *entry.task.key, entry.remaining, supply)
         self._note(entry)
 
     def admit(self, entry: QueueEntry, supply: float, deficit: float) -> bool:
-        """Put a task in if, with it, no work up to it or one behind exceeds level less debt."""
+        """Insert a task unless the work up to it or a later one would exceed supply less deficit."""
         if not self._arrays[-1][1]:
             self._grow()
         admitted: bool = _admit(*self._arrays, *entry.task.key, entry.remaining, supply, deficit)
@@ -309,7 +314,7 @@ class DeadlineBlocks:
         return admitted
 
     def reduce_first(self, work: float) -> None:
-        """Change the work of the first task, or take the task out if no work is left."""
+        """Change the work of the first task, or remove the task if no work is left."""
         _reduce_first(*self._arrays, float(work))
         if not work:
             assert self._first is not None
@@ -334,7 +339,7 @@ class DeadlineBlocks:
         self._arrays = larger
 
 
-def _arrays(blocks: int) -> tuple[Any, ...]:
+def _arrays(blocks: int) -> tuple[Array, ...]:
     index = np.zeros((3, blocks), dtype=np.int64)
     index[_FREE] = np.arange(blocks)
     return (

@@ -15,7 +15,9 @@ from itertools import accumulate
 from operator import sub
 from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
+from dlopt.heuristics.admission.records import QueueKey
 
 _MAX_ITEMS = 48
 """Tasks of a leaf, or children of a node, at the most."""
@@ -31,7 +33,7 @@ class _TreeNode:
         Of the tasks; of the last task of each child.
     works : list of Number
         Of the tasks; sums of the children.
-    rooms : list of Number
+    slacks : list of Number
         Levels of the tasks; minima of the children.
     leaf : bool
     """
@@ -39,21 +41,26 @@ class _TreeNode:
     __slots__ = ("items", "keys", "leaf", "slacks", "works")
 
     def __init__(
-        self, leaf: bool, items: list[Any], keys: list[Any], works: list[Any], slacks: list[Any]
+        self,
+        leaf: bool,
+        items: list[Any],
+        keys: list[QueueKey],
+        works: list[Number],
+        slacks: list[Number],
     ) -> None:
         self.leaf, self.items, self.keys, self.works, self.slacks = leaf, items, keys, works, slacks
 
-    def work(self) -> Any:
+    def work(self) -> Number:
         """Return the sum."""
         return sum(self.works)
 
-    def slack(self, first: int = 0) -> Any:
+    def slack(self, first: int = 0) -> Number:
         """Return the minimum from an item on, relative to what is before that; not of nothing."""
         works = self.works[first:] if first else self.works
         slacks = self.slacks[first:] if first else self.slacks
-        if self.leaf:
-            return min(map(sub, slacks, accumulate(works)))
-        return min(map(sub, slacks, accumulate(works, initial=0)))
+        before = accumulate(works) if self.leaf else accumulate(works, initial=0)
+        least: Number = min(map(sub, slacks, before))
+        return least
 
     def split_in_half(self) -> _TreeNode:
         """Keep the first half, and return the second."""
@@ -105,8 +112,8 @@ class DeadlineTree:
         entry: QueueEntry = part.items[0]
         return entry
 
-    def split(self, key: Any) -> tuple[Any, Any | None]:
-        """Return the work before a key, and the least room behind it.
+    def split(self, key: QueueKey) -> tuple[Number, Number | None]:
+        """Return the work before a key, and the least slack after it.
 
         Returns
         -------
@@ -114,33 +121,36 @@ class DeadlineTree:
             The room of a task is its level less the work from the key up to it, its own included.
             None if no task is behind the key.
         """
-        part, before = self._root, 0
-        slack: Any = None
+        part = self._root
+        before: Number = 0
+        slack: Number | None = None
         while True:
             at = bisect_left(part.keys, key)
             before += sum(part.works[:at])
-            remaining = at if part.leaf else at + 1
-            if remaining < len(part.items):
+            rest = at if part.leaf else at + 1
+            if rest < len(part.items):
                 beyond = before if part.leaf else before + part.works[at]
-                least = part.slack(remaining) - beyond
+                least = part.slack(rest) - beyond
                 slack = least if slack is None or least < slack else slack
             if part.leaf or at == len(part.items):
                 break
             part = part.items[at]
         return before, None if slack is None else slack + before
 
-    def overloaded_after(self, key: Any, deficit: Any) -> Iterator[tuple[QueueEntry, Any]]:
-        """Yield the tasks behind a key with more work up to them than their level less a debt.
+    def overloaded_after(
+        self, key: QueueKey, deficit: Number
+    ) -> Iterator[tuple[QueueEntry, Number]]:
+        """Yield the tasks after a key with more work up to them than supply less a deficit.
 
         Yields
         ------
-        tuple of (Entry, Number)
+        tuple of (QueueEntry, Number)
             A task, and all the work up to it, its own included.
         """
         yield from self._overloaded_after(self._root, key, deficit, 0)
 
-    def insert(self, entry: QueueEntry, supply: Any) -> None:
-        """Put a task in, with its rest as work."""
+    def insert(self, entry: QueueEntry, supply: Number) -> None:
+        """Insert a task, with its remaining load as work."""
         key, path, part = entry.task.key, [], self._root
         while not part.leaf:
             at = min(bisect_left(part.keys, key), len(part.items) - 1)
@@ -154,8 +164,8 @@ class DeadlineTree:
         self._size += 1
         self._update_ancestors(path, part)
 
-    def admit(self, entry: QueueEntry, supply: Any, deficit: Any) -> bool:
-        """Put a task in if, with it, no work up to it or one behind exceeds level less debt."""
+    def admit(self, entry: QueueEntry, supply: Number, deficit: Number) -> bool:
+        """Insert a task unless the work up to it or a later one would exceed supply less deficit."""
         before, slack = self.split(entry.task.key)
         owed = deficit + before + entry.remaining
         if owed > supply or (slack is not None and owed > slack):
@@ -163,8 +173,8 @@ class DeadlineTree:
         self.insert(entry, supply)
         return True
 
-    def reduce_first(self, work: Any) -> None:
-        """Change the work of the first task, or take the task out if no work is left."""
+    def reduce_first(self, work: Number) -> None:
+        """Change the work of the first task, or remove the task if no work is left."""
         path, part = [], self._root
         while not part.leaf:
             path.append((part, 0))
@@ -210,8 +220,8 @@ class DeadlineTree:
         above.slacks[at:end] = [part.slack()]
 
     def _overloaded_after(
-        self, part: _TreeNode, key: Any, deficit: Any, before: Any
-    ) -> Iterator[tuple[QueueEntry, Any]]:
+        self, part: _TreeNode, key: QueueKey, deficit: Number, before: Number
+    ) -> Iterator[tuple[QueueEntry, Number]]:
         at = bisect_left(part.keys, key)
         before += sum(part.works[:at])
         for i in range(at, len(part.items)):

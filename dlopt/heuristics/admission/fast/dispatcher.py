@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from heapq import heapify, heapreplace
 from typing import Any, NamedTuple, Protocol
 
-from dlopt.arithmetic import FLOATING, ROUNDING
-from dlopt.heuristics.admission.records import QueuedTask, UnfinishedTask
+from dlopt.arithmetic import FLOATING, ROUNDING, Number
+from dlopt.heuristics.admission.records import QueuedTask, QueueKey, UnfinishedTask
 from dlopt.problems.admission.data import Chunk
 
 _FLOAT_RESOLUTION = float(ROUNDING)
@@ -24,13 +24,13 @@ class QueueEntry:
     Attributes
     ----------
     task : Waiting
-    rest : Number
+    remaining : Number
         What has not been sent.
     """
 
     __slots__ = ("remaining", "task")
 
-    def __init__(self, task: QueuedTask, remaining: Any) -> None:
+    def __init__(self, task: QueuedTask, remaining: Number) -> None:
         self.task, self.remaining = task, remaining
 
 
@@ -43,10 +43,10 @@ class TaskQueue(Protocol):
     def first(self) -> QueueEntry | None:
         """Return the task with the earliest deadline."""
 
-    def record_sent(self, entry: QueueEntry, left: Any, start: Any, end: Any) -> None:
-        """Leave so much of the first task: the rest of it is on a node from `start` to `end`."""
+    def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
+        """Reduce the first task to `left`: the rest of it is on a node from `start` to `end`."""
 
-    def undo_sent(self, entry: QueueEntry, remaining: Any) -> None:
+    def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
         """Take back `record_sent`: so much of the first task waited before."""
 
 
@@ -54,19 +54,19 @@ class SentPart(NamedTuple):
     """A part of a task that was sent to a node."""
 
     task: QueuedTask
-    load: Any
-    start: Any
-    sent: Any
-    end: Any
+    load: Number
+    start: Number
+    sent: Number
+    end: Number
 
 
 class _Checkpoint(NamedTuple):
     """What the dispatcher was, but for the tasks that waited; its lists are copied on writing."""
 
-    times: list[Any]
+    times: list[Number]
     counts: list[int]
-    head: Any
-    clock: Any
+    head: Number
+    clock: Number
     sent: int
     unfinished: int
     sent_history: Any
@@ -86,7 +86,7 @@ class Dispatcher:
     channel : Number
         When the head is free.
     now : Number
-    lane : Lane
+    lane : TaskQueue
 
     Attributes
     ----------
@@ -109,12 +109,17 @@ class Dispatcher:
     """
 
     def __init__(
-        self, costs: tuple[Any, ...], ready: Sequence[Any], channel: Any, now: Any, lane: TaskQueue
+        self,
+        costs: tuple[Number, ...],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
+        lane: TaskQueue,
     ) -> None:
         self.tau, self.chi, *_ = costs
         self.unit = self.tau + self.chi
         self.nodes = len(ready)
-        self.times: list[Any] = []
+        self.times: list[Number] = []
         self.counts: list[int] = []
         for instant in sorted(ready):
             if self.times and self.times[-1] == instant:
@@ -127,19 +132,19 @@ class Dispatcher:
         self.unfinished: list[UnfinishedTask] = []
         self.version = 0
         self._mark: _Checkpoint | None = None
-        self._log: list[tuple[QueueEntry, Any]] = []
+        self._log: list[tuple[QueueEntry, Number]] = []
 
     @property
-    def base(self) -> Any:
+    def base(self) -> Number:
         """No node is sent to before this instant."""
         return max(self.head, self.clock)
 
-    def idle(self, instant: Any) -> bool:
+    def idle(self, instant: Number) -> bool:
         """Tell whether no node is busy at an instant, and nothing waits."""
         free = self.times[-1] <= instant and self.head <= instant
         return free and self.lane.first() is None
 
-    def run(self, until: Any = None, *, inclusive: bool = False) -> None:
+    def run(self, until: Number | None = None, *, inclusive: bool = False) -> None:
         """Send what is to be sent before an instant, or also what is to be sent at it.
 
         Parameters
@@ -155,7 +160,8 @@ class Dispatcher:
                 break
             self._save_for_rollback(entry)
             due, remaining = entry.task.deadline, entry.remaining
-            load, left, end = remaining, 0, start + remaining * self.unit
+            load, end = remaining, start + remaining * self.unit
+            left: Number = 0
             if end > due and end - due > self._rounding(entry.task):
                 if start >= due:
                     self.unfinished.append(UnfinishedTask(entry.task, remaining))
@@ -189,7 +195,7 @@ class Dispatcher:
         self.version += 1
         self.commit()
 
-    def _rounding(self, task: QueuedTask) -> Any:
+    def _rounding(self, task: QueuedTask) -> Number:
         """Return by how much a task may be late for nothing but rounding; exact numbers have none.
 
         It is half of what a check in floats allows.
@@ -209,7 +215,7 @@ class Dispatcher:
         if entry is not None:
             self._log.append((entry, entry.remaining))
 
-    def _occupy_first_node(self, end: Any) -> None:
+    def _occupy_first_node(self, end: Number) -> None:
         """Let the node that is free first be free at `end` instead."""
         if self._mark is not None and self.times is self._mark.times:
             self.times, self.counts = self.times.copy(), self.counts.copy()
@@ -226,7 +232,7 @@ class Dispatcher:
             counts.insert(at, 1)
 
 
-def chunks(ready: Sequence[Any], sent: Sequence[SentPart]) -> Iterator[Chunk]:
+def chunks(ready: Sequence[Number], sent: Sequence[SentPart]) -> Iterator[Chunk]:
     """Yield the parts that were sent as chunks, with their nodes: the one that is free first.
 
     Parameters
@@ -242,7 +248,7 @@ def chunks(ready: Sequence[Any], sent: Sequence[SentPart]) -> Iterator[Chunk]:
         yield Chunk(task.id, node, load, start, received, received, end)
 
 
-def free_after(ready: Sequence[Any], sent: Sequence[SentPart]) -> list[Any]:
+def free_after(ready: Sequence[Number], sent: Sequence[SentPart]) -> list[Number]:
     """Return when each node is free again after parts that were sent, as `chunks` says."""
     free = list(ready)
     for chunk in chunks(ready, sent):
@@ -274,13 +280,13 @@ class SortedTaskQueue:
         """Return the task with the earliest deadline."""
         return self.entries[0] if self.entries else None
 
-    def record_sent(self, entry: QueueEntry, left: Any, start: Any, end: Any) -> None:
-        """Leave so much of the first task."""
+    def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
+        """Reduce the first task to what is left of it."""
         entry.remaining = left
         if not left:
             del self.entries[0]
 
-    def undo_sent(self, entry: QueueEntry, remaining: Any) -> None:
+    def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
         """Take back `record_sent`."""
         if not entry.remaining:
             self.entries.insert(0, entry)
@@ -288,9 +294,9 @@ class SortedTaskQueue:
 
     def insert(self, entry: QueueEntry) -> None:
         """Let a task wait."""
-        insort(self.entries, entry, key=key)
+        insort(self.entries, entry, key=queue_key)
 
 
-def key(entry: QueueEntry) -> Any:
+def queue_key(entry: QueueEntry) -> QueueKey:
     """Return by what an entry is sorted."""
     return entry.task.key

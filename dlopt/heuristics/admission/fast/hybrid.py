@@ -10,8 +10,8 @@ side that made the promises, until a later arrival.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.deadlines import AdmissionDecider
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm, HybridAlgorithm
@@ -35,7 +35,7 @@ class HybridPlanner:
     Parameters
     ----------
     algorithm : Hybrid
-    costs, ready, channel, now, plain, compiled
+    costs, ready, channel, now, reference, compiled
         See `FastPlanner`.
 
     Notes
@@ -47,10 +47,10 @@ class HybridPlanner:
     def __init__(
         self,
         algorithm: HybridAlgorithm,
-        costs: tuple[Any, ...],
-        ready: Sequence[Any],
-        channel: Any,
-        now: Any,
+        costs: tuple[Number, ...],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
         *,
         reference: bool = False,
         compiled: bool = False,
@@ -76,12 +76,12 @@ class HybridPlanner:
         """The tasks of which something waits."""
         return self._core.tasks
 
-    def count(self, now: Any) -> int:
-        """Return how many tasks wait at an instant, if no other one is accepted."""
+    def count(self, now: Number) -> int:
+        """Return how many tasks wait at an instant if no other is accepted."""
         return self._core.count(now)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         now = new.arrival
         decider = self.decider(now)
         refused = decider.try_admit(new)
@@ -92,7 +92,7 @@ class HybridPlanner:
             self._core = decider
         return refused
 
-    def decider(self, now: Any) -> AdmissionDecider:
+    def decider(self, now: Number) -> AdmissionDecider:
         """Return which side decides at an instant: a new one, to be asked, where they switch."""
         fast = self._core.count(now) >= self.algorithm.threshold
         if fast == self.fast:
@@ -101,15 +101,15 @@ class HybridPlanner:
         other = self._make_planner(fast, state.ready, state.channel, now)
         return self._core if other.load_promised(state.tasks, now) is not None else other
 
-    def load_promised(self, tasks: list[QueuedTask], now: Any) -> Rejection | None:
-        """Take in tasks that were promised before, into an empty queue."""
+    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
+        """Load tasks that were promised before, into an empty queue."""
         return self._core.load_promised(tasks, now)
 
-    def advance(self, now: Any) -> None:
-        """Send what was to be sent before an instant."""
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
         self._core.advance(now)
 
-    def served(self, before: Any = None) -> Iterator[ServedTask]:
+    def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or what is sent of it before an instant."""
         yield from self._all_served(before).values()
 
@@ -117,20 +117,20 @@ class HybridPlanner:
         """Return nothing: both sides keep their promises."""
         return []
 
-    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
         return (*self._chunks, *self._core.chunks(before))
 
-    def state(self, now: Any) -> ClusterState:
-        """Return what the cluster is at an instant, and what waits."""
+    def state(self, now: Number) -> ClusterState:
+        """Return the state of the cluster at an instant, with the waiting tasks."""
         return self._core.state(now)
 
     def _make_planner(
         self,
         fast: bool,
-        ready: Sequence[Any],
-        channel: Any,
-        now: Any,
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
         tasks: Sequence[QueuedTask] = (),
     ) -> PlannedQueue | FastPlanner:
         if not fast:
@@ -138,7 +138,7 @@ class HybridPlanner:
         return self._make_fast_planner(ready, channel, now, tasks)
 
     def _make_fast_planner(
-        self, ready: Sequence[Any], channel: Any, now: Any, tasks: Sequence[QueuedTask]
+        self, ready: Sequence[Number], channel: Number, now: Number, tasks: Sequence[QueuedTask]
     ) -> FastPlanner:
         """Return a side without a plan; `tasks` are restored later."""
         return FastPlanner(
@@ -151,7 +151,7 @@ class HybridPlanner:
             compiled=self._compiled,
         )
 
-    def _all_served(self, before: Any) -> dict[int, ServedTask]:
+    def _all_served(self, before: Number | None) -> dict[int, ServedTask]:
         served = dict(self._served)
         for task, start, end in self._core.served(before):
             number = task.key[1]

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.deadlines import AdmissionDecider
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
@@ -39,7 +40,7 @@ class SwitchedTest(LiteralTest):
     state : State
         Of the cluster at the switch, with the tasks that wait.
     now : Number
-    outlook : Outlook
+    supply_bound : SupplyBound
         For execution times.
 
     Examples
@@ -53,7 +54,7 @@ class SwitchedTest(LiteralTest):
     ('4', '16/3')
     """
 
-    def __init__(self, state: ClusterState, now: Any, supply_bound: SupplyBound) -> None:
+    def __init__(self, state: ClusterState, now: Number, supply_bound: SupplyBound) -> None:
         super().__init__("chunk", "idle", False, supply_bound)
         busy = sum((max(instant - now, 0) for instant in state.ready), now - now)
         nothing = QueuedTask((now, -1), "", now, now - now, now)
@@ -67,7 +68,7 @@ class SwitchedTest(LiteralTest):
             start += time
         self.renew_least_slacks()
 
-    def _idle_time(self, now: Any, cluster: Dispatcher) -> Any:
+    def _idle_time(self, now: Number, cluster: Dispatcher) -> Number:
         return now - now
 
 
@@ -76,7 +77,7 @@ class LiteralHybridPlanner(HybridPlanner):
 
     Parameters
     ----------
-    algorithm, costs, ready, channel, now, plain, compiled
+    algorithm, costs, ready, channel, now, reference, compiled
         See `HybridPlanner`.
     """
 
@@ -85,14 +86,14 @@ class LiteralHybridPlanner(HybridPlanner):
         super().__init__(*arguments, **options)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         before = self._core
         refused = super().try_admit(new)
         if self._core is not before and isinstance(before, FastPlanner):
             self._lost += before.cluster.unfinished
         return refused
 
-    def decider(self, now: Any) -> AdmissionDecider:
+    def decider(self, now: Number) -> AdmissionDecider:
         """Return what decides at an instant: a new side, to be asked, where they switch."""
         fast = self._core.count(now) >= self.algorithm.threshold
         if fast == self.fast:
@@ -103,11 +104,11 @@ class LiteralHybridPlanner(HybridPlanner):
         return other if refused is None else RejectAll(refused)
 
     def unfinished(self) -> list[UnfinishedTask]:
-        """Return what accepted tasks have left at their deadlines, and what is dropped."""
+        """Return the loads of accepted tasks that are left at their deadlines, and dropped."""
         return [*self._lost, *self._core.unfinished()]
 
     def _make_fast_planner(
-        self, ready: Sequence[Any], channel: Any, now: Any, tasks: Sequence[QueuedTask]
+        self, ready: Sequence[Number], channel: Number, now: Number, tasks: Sequence[QueuedTask]
     ) -> FastPlanner:
         supply_bound = SupplyBound(self._costs[0], self._costs[1], len(ready))
         lane = SwitchedTest(ClusterState(list(ready), channel, list(tasks)), now, supply_bound)
@@ -135,6 +136,6 @@ class RejectAll:
         """Return which task would miss."""
         return self.refused
 
-    def deadlines(self, new: QueuedTask) -> Iterator[Any]:
+    def deadlines(self, new: QueuedTask) -> Iterator[Number]:
         """Yield nothing."""
         yield from ()

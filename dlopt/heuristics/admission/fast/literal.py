@@ -24,7 +24,13 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, QueueEntry, SortedTaskQueue, key
+from dlopt.arithmetic import Number
+from dlopt.heuristics.admission.fast.dispatcher import (
+    Dispatcher,
+    QueueEntry,
+    SortedTaskQueue,
+    queue_key,
+)
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
 from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
 
@@ -46,7 +52,7 @@ class EstimatedTask(QueueEntry):
 
     __slots__ = ("completion", "least_slack", "slack", "time")
 
-    def __init__(self, task: QueuedTask, remaining: Any, time: Any, start: Any) -> None:
+    def __init__(self, task: QueuedTask, remaining: Number, time: Number, start: Number) -> None:
         super().__init__(task, remaining)
         self.time, self.completion = time, start + time
         self.slack = self.least_slack = task.deadline - self.completion
@@ -56,7 +62,7 @@ class _RunningTask(NamedTuple):
     """A task of which a part is on a node until `end`, and whether nothing of it waits."""
 
     task: EstimatedTask
-    end: Any
+    end: Number
     gone: bool
 
 
@@ -83,7 +89,7 @@ class LiteralTest(SortedTaskQueue):
         running (then it is the last of those that are), or never.
     always : bool
         Adjust whenever a task comes first, not only if no task waits.
-    outlook : Outlook
+    supply_bound : SupplyBound
         For execution times.
 
     Notes
@@ -97,10 +103,10 @@ class LiteralTest(SortedTaskQueue):
         super().__init__()
         self.reading, self.reset, self.always_adjust = reading, reset, always_adjust
         self.supply_bound = supply_bound
-        self.sent_history = _SentHistory()
+        self.sent_history: Any = _SentHistory()
 
     def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Admit a task that arrives now, or return which one would miss."""
+        """Admit a task that arrives now, or return who would miss."""
         found = self._examine(new, cluster)
         if isinstance(found, Rejection):
             return found
@@ -120,17 +126,19 @@ class LiteralTest(SortedTaskQueue):
             one.least_slack = least
 
     def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Return which task would miss if one that arrives now were admitted; nothing changes."""
+        """Return who would miss if a task that arrives now were admitted; changes nothing."""
         found = self._examine(new, cluster)
         return found if isinstance(found, Rejection) else None
 
-    def deadlines(self, new: QueuedTask, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
+    def deadlines(
+        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
+    ) -> Iterator[Number]:
         """Yield when the task is believed to complete.
 
         Line 2 admits no task that is due when it is sent: the next deadline is taken for a
         billionth of the time from its arrival later.
         """
-        at = bisect_left(self.entries, new.key, key=key)
+        at = bisect_left(self.entries, new.key, key=queue_key)
         time = self.supply_bound.execution_time(new.load)
         due, sent = max(low, self._start(new, at, cluster) + time), cluster.head
         sent += new.load * cluster.tau
@@ -146,7 +154,7 @@ class LiteralTest(SortedTaskQueue):
         late = cluster.head + new.load * cluster.tau - new.deadline
         if late >= 0:
             return Rejection(new, DeadlineMiss(late, "time"))
-        at = bisect_left(self.entries, new.key, key=key)
+        at = bisect_left(self.entries, new.key, key=queue_key)
         time = self.supply_bound.execution_time(new.load)
         behind: list[EstimatedTask] = self.entries[at:]
         if behind and time > behind[0].least_slack:
@@ -158,8 +166,8 @@ class LiteralTest(SortedTaskQueue):
             return Rejection(new, DeadlineMiss(start + time - new.deadline, "time"))
         return at, EstimatedTask(new, new.load, time, start)
 
-    def record_sent(self, entry: QueueEntry, left: Any, start: Any, end: Any) -> None:
-        """Leave so much of the first task."""
+    def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
+        """Reduce the first task to what is left of it."""
         assert isinstance(entry, EstimatedTask)
         super().record_sent(entry, left, start, end)
         _, dispatched, running = self.sent_history
@@ -167,7 +175,7 @@ class LiteralTest(SortedTaskQueue):
         running = (*others, _RunningTask(entry, end, not left))
         self.sent_history = _SentHistory(entry, dispatched if left else entry, running)
 
-    def _start(self, new: QueuedTask, at: int, cluster: Dispatcher) -> Any:
+    def _start(self, new: QueuedTask, at: int, cluster: Dispatcher) -> Number:
         """Return when a task in a place of the order is believed to start."""
         before = self.entries[at - 1] if at else self._predecessor_of_first(new, cluster)
         if before is None:
@@ -185,7 +193,9 @@ class LiteralTest(SortedTaskQueue):
         sent_history: _SentHistory = self.sent_history
         chunk, dispatched, running = sent_history
         if self.reading == "edf":
-            earlier = (one.task for one in running if one.end > now and key(one.task) < new.key)
+            earlier = (
+                one.task for one in running if one.end > now and queue_key(one.task) < new.key
+            )
             found: EstimatedTask | None = max(earlier, key=lambda task: task.task.key, default=None)
             return found
         if self.reading == "waiting":
@@ -196,9 +206,9 @@ class LiteralTest(SortedTaskQueue):
             return left[-1] if left else None
         return dispatched if self.reading == "dispatched" else chunk
 
-    def _idle_time(self, now: Any, cluster: Dispatcher) -> Any:
+    def _idle_time(self, now: Number, cluster: Dispatcher) -> Number:
         """Return how long all nodes would take for what idle ones could have done (`adjust`)."""
-        idle = 0
+        idle: Number = 0
         for time, count in zip(cluster.times, cluster.counts, strict=True):
             idle += max(now - max(time, cluster.head), 0) * count
         return self.supply_bound.execution_time(idle / cluster.unit)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import Any
+from typing import cast
 
+from dlopt.arithmetic import Number
 from dlopt.errors import MissingExtraError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
 from dlopt.heuristics.admission.fast.algorithm_names import FastAlgorithm
@@ -24,6 +24,7 @@ from dlopt.heuristics.admission.opr_epr import OprEprPlanner
 from dlopt.heuristics.admission.records import (
     ClusterState,
     QueuedTask,
+    QueueKey,
     Rejection,
     ServedTask,
     UnfinishedTask,
@@ -46,7 +47,7 @@ class FastPlanner:
     channel : Number
         When the head becomes free.
     now : Number
-    plain : bool, default False
+    reference : bool, default False
         Look at every task that waits.
     compiled : bool, default False
         Let compiled code look at those that wait; for floats. Decisions are the same.
@@ -62,10 +63,10 @@ class FastPlanner:
     def __init__(
         self,
         algorithm: FastAlgorithm,
-        costs: tuple[Any, ...],
-        ready: Sequence[Any],
-        channel: Any,
-        now: Any,
+        costs: tuple[Number, ...],
+        ready: Sequence[Number],
+        channel: Number,
+        now: Number,
         *,
         reference: bool = False,
         compiled: bool = False,
@@ -92,7 +93,7 @@ class FastPlanner:
         return [entry.task for entry in self.admission_test]
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         now = new.arrival
         self._run_to_arrival(now)
         refused = self.admission_test.try_admit(self._keyed(new), self.cluster)
@@ -101,42 +102,42 @@ class FastPlanner:
             self._commit()
         return refused
 
-    def decider(self, now: Any) -> FastPlanner:
-        """Return the queue itself, which is what decides."""
+    def decider(self, now: Number) -> FastPlanner:
+        """Return the queue itself, which makes the decisions."""
         return self
 
     def would_reject(self, new: QueuedTask) -> Rejection | None:
-        """Return which task would miss if one that arrives now were accepted; nothing changes."""
+        """Return who would miss if a task that arrives now were accepted; changes nothing."""
         self._run_to_arrival(new.arrival)
         return self.admission_test.would_reject(self._keyed(new), self.cluster)
 
-    def deadlines(self, new: QueuedTask) -> Iterator[Any]:
-        """Yield the deadlines of which the earliest that is accepted, if any, is one; ascending."""
+    def deadlines(self, new: QueuedTask) -> Iterator[Number]:
+        """Yield candidates for the earliest accepted deadline, ascending."""
         self._run_to_arrival(new.arrival)
         for key, low, high in self._positions(new):
             yield from self.admission_test.deadlines(
                 new._replace(key=key), self.cluster, max(low, new.arrival), high
             )
 
-    def load_promised(self, tasks: list[QueuedTask], now: Any) -> Rejection | None:
-        """Take in tasks that were promised before, into an empty queue."""
+    def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
+        """Load tasks that were promised before, into an empty queue."""
         for task in sorted(map(self._keyed, tasks)):
             refused = self.admission_test.try_admit(task._replace(arrival=now), self.cluster)
             if refused is not None:
                 return refused
         return None
 
-    def advance(self, now: Any) -> None:
-        """Send what was to be sent before an instant."""
+    def advance(self, now: Number) -> None:
+        """Advance the clock: what was to be sent before an instant has been sent."""
         self._run(now)
         self._commit()
 
-    def count(self, now: Any) -> int:
-        """Return how many tasks wait at an instant, if no other one is accepted."""
+    def count(self, now: Number) -> int:
+        """Return how many tasks wait at an instant if no other is accepted."""
         self._run(now)
         return len(self.admission_test)
 
-    def served(self, before: Any = None) -> Iterator[ServedTask]:
+    def served(self, before: Number | None = None) -> Iterator[ServedTask]:
         """Yield each accepted task, or what is sent of it before an instant."""
         spans: dict[int, ServedTask] = {}
         for task, _, start, _, end in self._sent(before):
@@ -146,24 +147,24 @@ class FastPlanner:
         yield from spans.values()
 
     def unfinished(self) -> list[UnfinishedTask]:
-        """Return what accepted tasks have left at their deadlines, and what is dropped."""
+        """Return the loads of accepted tasks that are left at their deadlines, and dropped."""
         self._run(None)
         lost = self.cluster.unfinished.copy()
         self._roll_back()
         return lost
 
-    def chunks(self, before: Any = None) -> tuple[Chunk, ...]:
+    def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
         """Return the chunks of `served`, in the order of transmission."""
         return tuple(chunks(self.ready, self._sent(before)))
 
-    def state(self, now: Any) -> ClusterState:
-        """Return what the cluster is at an instant, and what waits."""
+    def state(self, now: Number) -> ClusterState:
+        """Return the state of the cluster at an instant, with the waiting tasks."""
         ready = free_after(self.ready, self._sent(now))
         self.count(now)
         tasks = [entry.task._replace(load=entry.remaining) for entry in self.admission_test]
         return ClusterState(ready, self.cluster.head, tasks)
 
-    def _sent(self, before: Any) -> list[SentPart]:
+    def _sent(self, before: Number | None) -> list[SentPart]:
         """Return what is sent if no other task is accepted: all of it, or until an instant."""
         self._run(before)
         sent = self.cluster.sent.copy()
@@ -182,12 +183,12 @@ class FastPlanner:
         assert self._placer is not None
         return new._replace(key=(-self._placer.derivative(new.load, fewest), new.key[1]))
 
-    def _positions(self, new: QueuedTask) -> Iterator[tuple[Any, Any, Any | None]]:
+    def _positions(self, new: QueuedTask) -> Iterator[tuple[QueueKey, Number, Number | None]]:
         """Yield the keys that a new task may have, with the deadlines from and before which."""
         now, number = new.arrival, new.key[1]
         if self._placer is None:
             dates = [entry.task.deadline for entry in self.admission_test]
-            for low, high in pairwise((now, *dates, None)):
+            for low, high in zip((now, *dates), (*dates, None), strict=True):
                 yield (low, number), low, high
             return
         time = self._placer.work(new.load).time
@@ -195,13 +196,13 @@ class FastPlanner:
             key = self._ranked(new, n).key
             yield key, now + time(n), now + time(n - 1) if n > 1 else None
 
-    def _run_to_arrival(self, now: Any) -> None:
+    def _run_to_arrival(self, now: Number) -> None:
         """Send what is to be sent before a task that arrives now is decided on."""
         events = self.algorithm.events
         first = events == "dispatch-first" and now > self._batch
         self._run(now, inclusive=first or events == "one-by-one")
 
-    def _run(self, until: Any, *, inclusive: bool = False) -> None:
+    def _run(self, until: Number | None, *, inclusive: bool = False) -> None:
         """Send what is to be sent until an instant, and not what was only sent on trial."""
         clock = self.cluster.clock
         if until is not None and (until < clock or (until == clock and self._overloaded_after)):
@@ -219,7 +220,7 @@ class FastPlanner:
 
 
 def _make_admission_test(
-    algorithm: FastAlgorithm, costs: tuple[Any, ...], nodes: int, reference: bool, compiled: bool
+    algorithm: FastAlgorithm, costs: tuple[Number, ...], nodes: int, reference: bool, compiled: bool
 ) -> AdmissionTest:
     test, supply_bound = algorithm.test, SupplyBound(costs[0], costs[1], nodes)
     if test == "replay":
@@ -239,4 +240,4 @@ def _blocks() -> DeadlineIndex:
         from dlopt.heuristics.admission.fast.deadline_blocks_numba import DeadlineBlocks
     except ImportError as error:
         raise MissingExtraError("numba", "fast") from error
-    return DeadlineBlocks()
+    return cast(DeadlineIndex, DeadlineBlocks())

@@ -13,10 +13,16 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.fast.affine import AffineNumber, ComparisonTracker
-from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, QueueEntry, SortedTaskQueue, key
+from dlopt.heuristics.admission.fast.dispatcher import (
+    Dispatcher,
+    QueueEntry,
+    SortedTaskQueue,
+    queue_key,
+)
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
-from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
+from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, QueueKey, Rejection
 
 
 class AdmissionTest(Protocol):
@@ -31,12 +37,14 @@ class AdmissionTest(Protocol):
         """Yield the tasks that wait, the earliest deadline first."""
 
     def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Admit a task that arrives now, or return which one would miss."""
+        """Admit a task that arrives now, or return who would miss."""
 
     def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Return which task would miss if one that arrives now were admitted; nothing changes."""
+        """Return who would miss if a task that arrives now were admitted; changes nothing."""
 
-    def deadlines(self, new: QueuedTask, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
+    def deadlines(
+        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
+    ) -> Iterator[Number]:
         """Yield the deadlines from `low` to before `high` that may be the earliest, ascending.
 
         The key of the task says where it waits, whatever its deadline; `high` may be None.
@@ -45,10 +53,10 @@ class AdmissionTest(Protocol):
     def first(self) -> QueueEntry | None:
         """Return the task with the earliest deadline."""
 
-    def record_sent(self, entry: QueueEntry, left: Any, start: Any, end: Any) -> None:
-        """Leave so much of the first task: the rest of it is on a node from `start` to `end`."""
+    def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
+        """Reduce the first task to `left`: the rest of it is on a node from `start` to `end`."""
 
-    def undo_sent(self, entry: QueueEntry, remaining: Any) -> None:
+    def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
         """Take back `record_sent`."""
 
 
@@ -57,7 +65,7 @@ class LinearTest(SortedTaskQueue):
 
     Parameters
     ----------
-    outlook : Outlook
+    supply_bound : SupplyBound
     clipped : bool
         R2: nodes that are not ready by a deadline count as nothing, instead of less than that.
     """
@@ -67,16 +75,16 @@ class LinearTest(SortedTaskQueue):
         self.supply_bound, self.clipped = supply_bound, clipped
 
     def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Admit a task that arrives now, or return which one would miss."""
+        """Admit a task that arrives now, or return who would miss."""
         refused = self.would_reject(new, cluster)
         if refused is None:
             self.insert(QueueEntry(new, new.load))
         return refused
 
     def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Return which task would miss if one that arrives now were admitted; nothing changes."""
+        """Return who would miss if a task that arrives now were admitted; changes nothing."""
         self.supply_bound.evaluate(cluster)
-        at = bisect_left(self.entries, new.key, key=key)
+        at = bisect_left(self.entries, new.key, key=queue_key)
         work = sum((entry.remaining for entry in self.entries[:at]), 0 * new.load) + new.load
         refused = self._rejection_if_overloaded(new, work)
         for entry in self.entries[at:]:
@@ -86,17 +94,19 @@ class LinearTest(SortedTaskQueue):
             refused = self._rejection_if_overloaded(entry.task, work)
         return refused
 
-    def deadlines(self, new: QueuedTask, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
-        """Yield by when the work up to the new task is certain to be done."""
+    def deadlines(
+        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
+    ) -> Iterator[Number]:
+        """Yield the instant by which the work up to the new task is certain to be done."""
         self.supply_bound.evaluate(cluster)
-        at = bisect_left(self.entries, new.key, key=key)
+        at = bisect_left(self.entries, new.key, key=queue_key)
         work = sum((entry.remaining for entry in self.entries[:at]), 0 * new.load) + new.load
         due = max(low, self.supply_bound.instant(work, self.clipped))
         if high is None or due < high:
             yield due
 
-    def _rejection_if_overloaded(self, task: QueuedTask, work: Any) -> Rejection | None:
-        """Hold the work that is due by the deadline of a task against what is certain."""
+    def _rejection_if_overloaded(self, task: QueuedTask, work: Number) -> Rejection | None:
+        """Reject if the work due by the deadline of a task exceeds the supply bound."""
         supply_bound = self.supply_bound
         certain = task.deadline * supply_bound.slope - supply_bound.deficit
         if self.clipped and work > certain:
@@ -116,20 +126,22 @@ class DeadlineIndex(Protocol):
     def first(self) -> QueueEntry | None:
         """Return the task with the least key."""
 
-    def split(self, key: Any) -> tuple[Any, Any | None]:
-        """Return the work before a key, and the least room behind it."""
+    def split(self, key: QueueKey) -> tuple[Number, Number | None]:
+        """Return the work before a key, and the least slack after it."""
 
-    def overloaded_after(self, key: Any, deficit: Any) -> Iterator[tuple[QueueEntry, Any]]:
-        """Yield the tasks behind a key with more work up to them than their level less a debt."""
+    def overloaded_after(
+        self, key: QueueKey, deficit: Number
+    ) -> Iterator[tuple[QueueEntry, Number]]:
+        """Yield the tasks after a key with more work up to them than supply less a deficit."""
 
-    def insert(self, entry: QueueEntry, supply: Any) -> None:
-        """Put a task in, with its rest as work."""
+    def insert(self, entry: QueueEntry, supply: Number) -> None:
+        """Insert a task, with its remaining load as work."""
 
-    def admit(self, entry: QueueEntry, supply: Any, deficit: Any) -> bool:
-        """Put a task in if, with it, no work up to it or one behind exceeds level less debt."""
+    def admit(self, entry: QueueEntry, supply: Number, deficit: Number) -> bool:
+        """Insert a task unless the work up to it or a later one would exceed supply less deficit."""
 
-    def reduce_first(self, work: Any) -> None:
-        """Change the work of the first task, or take the task out if no work is left."""
+    def reduce_first(self, work: Number) -> None:
+        """Change the work of the first task, or remove the task if no work is left."""
 
 
 class IndexedTest:
@@ -142,10 +154,10 @@ class IndexedTest:
 
     Parameters
     ----------
-    outlook : Outlook
+    supply_bound : SupplyBound
     clipped : bool
         See `LinearTest`.
-    store : Store
+    store : DeadlineIndex
     """
 
     sent_history: Any = None
@@ -161,7 +173,7 @@ class IndexedTest:
         return iter(self.store)
 
     def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Admit a task that arrives now, or return which one would miss."""
+        """Admit a task that arrives now, or return who would miss."""
         supply_bound = self.supply_bound
         supply_bound.evaluate(cluster)
         deficit, line = supply_bound.deficit, new.deadline * supply_bound.slope
@@ -173,8 +185,10 @@ class IndexedTest:
             self.store.insert(entry, line)
         return refused
 
-    def deadlines(self, new: QueuedTask, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
-        """Yield by when the work up to the new task is certain to be done."""
+    def deadlines(
+        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
+    ) -> Iterator[Number]:
+        """Yield the instant by which the work up to the new task is certain to be done."""
         self.supply_bound.evaluate(cluster)
         before, _ = self.store.split(new.key)
         due = max(low, self.supply_bound.instant(before + new.load, self.clipped))
@@ -195,20 +209,20 @@ class IndexedTest:
         return refused
 
     def _rejection_if_overloaded(
-        self, task: QueuedTask, work: Any, deficit: Any
+        self, task: QueuedTask, work: Number, deficit: Number
     ) -> Rejection | None:
-        """Hold the work that is due by the deadline of a task against what is certain."""
+        """Reject if the work due by the deadline of a task exceeds the supply bound."""
         certain = task.deadline * self.supply_bound.slope - deficit
         if self.clipped and work > certain:
             certain = self.supply_bound.load(task.deadline)
         return Rejection(task, DeadlineMiss(work - certain, "load")) if work > certain else None
 
-    def record_sent(self, entry: QueueEntry, left: Any, start: Any, end: Any) -> None:
-        """Leave so much of the first task."""
+    def record_sent(self, entry: QueueEntry, left: Number, start: Number, end: Number) -> None:
+        """Reduce the first task to what is left of it."""
         entry.remaining = left
         self.store.reduce_first(left)
 
-    def undo_sent(self, entry: QueueEntry, remaining: Any) -> None:
+    def undo_sent(self, entry: QueueEntry, remaining: Number) -> None:
         """Take back `record_sent`."""
         gone = not entry.remaining
         entry.remaining = remaining
@@ -222,14 +236,14 @@ class ReplayTest(SortedTaskQueue):
     """EXACT: run the dispatcher to the end with the new task: O(parts (log n + g)) a decision."""
 
     def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Admit a task that arrives now, or return which one would miss."""
+        """Admit a task that arrives now, or return who would miss."""
         refused = self.would_reject(new, cluster)
         if refused is None:
             self.insert(QueueEntry(new, new.load))
         return refused
 
     def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Return which task would miss if one that arrives now were admitted; nothing changes."""
+        """Return who would miss if a task that arrives now were admitted; changes nothing."""
         trial = SortedTaskQueue()
         trial.entries = [QueueEntry(entry.task, entry.remaining) for entry in self.entries]
         trial.insert(QueueEntry(new, new.load))
@@ -241,14 +255,17 @@ class ReplayTest(SortedTaskQueue):
         task, load = run.unfinished[0]
         return Rejection(task, DeadlineMiss(load, "load"))
 
-    def deadlines(self, new: QueuedTask, cluster: Dispatcher, low: Any, high: Any) -> Iterator[Any]:
+    def deadlines(
+        self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
+    ) -> Iterator[Number]:
         """Yield the deadlines at which some comparison of the run changes, ascending.
 
         All that the run computes of the deadline is a constant and a multiple of it.
         """
-        due: Any | None = low
+        due: Number | None = low
         while due is not None and (high is None or due < high):
             yield due
             trace = ComparisonTracker(due)
-            self.would_reject(new._replace(deadline=AffineNumber(due, due * 0 + 1, trace)), cluster)
+            parametric: Any = AffineNumber(due, due * 0 + 1, trace)
+            self.would_reject(new._replace(deadline=parametric), cluster)
             due = trace.next

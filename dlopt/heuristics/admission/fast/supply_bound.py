@@ -44,9 +44,11 @@ The paper's own proof (Mamat 2011, 6.2.4) fails where it says that all that was 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
-from typing import Any
+from collections.abc import Iterator
+from itertools import accumulate, repeat
+from operator import mul
 
+from dlopt.arithmetic import Number
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
 
 
@@ -62,7 +64,7 @@ class SupplyBound:
     Attributes
     ----------
     slope : Number
-        Of `Psi` overloaded_after the last ``m_k``: loads by time.
+        Of `Psi` beyond the last ``m_k``: loads by time.
 
     Examples
     --------
@@ -75,21 +77,21 @@ class SupplyBound:
     ['1/2', '5/4', '2']
     """
 
-    def __init__(self, tau: Any, chi: Any, nodes: int) -> None:
+    def __init__(self, tau: Number, chi: Number, nodes: int) -> None:
         self.chi, self.unit = chi, tau + chi
         beta = chi / self.unit
-        weights = accumulate(range(nodes - 1), lambda weight, _: weight * beta, initial=beta**0)
-        self.sums = list(accumulate(weights, initial=beta * 0))
+        weights: Iterator[Number] = accumulate(repeat(beta, nodes - 1), mul, initial=beta**0)
+        self.sums: list[Number] = list(accumulate(weights, initial=beta * 0))
         """Sums of the first weights: of none, of one, ..."""
         self.slope = self.sums[-1] / self.unit
         self._version: tuple[int, int] | None = None
-        self._times: list[Any] = []
-        self._sums: list[Any] = []
-        self._tails: list[Any] = []
-        self._earliest_start: Any = None
+        self._times: list[Number] = []
+        self._sums: list[Number] = []
+        self._tails: list[Number] = []
+        self._earliest_start: Number = 0
         self._first = 0
 
-    def execution_time(self, load: Any) -> Any:
+    def execution_time(self, load: Number) -> Number:
         """Return the time that a load takes on all nodes. Source: Mamat 2011, (6.1)."""
         return load / self.slope
 
@@ -112,7 +114,7 @@ class SupplyBound:
         self._earliest_start = cluster.base
         self._first = bisect_right(self._times, self._earliest_start)
 
-    def load(self, instant: Any) -> Any:
+    def load(self, instant: Number) -> Number:
         """Return what the cluster is certain to do by an instant."""
         if instant <= self._earliest_start:
             return 0 * self.unit
@@ -123,10 +125,10 @@ class SupplyBound:
             time -= self._tails[first] - self._tails[last]
         return time / self.unit
 
-    def instant(self, load: Any, clipped: bool = True) -> Any:
+    def instant(self, load: Number, clipped: bool = True) -> Number:
         """Return by when the cluster is certain to do a load, which must not be 0.
 
-        If not `clipped`, this is by the line that `Psi` becomes overloaded_after the last ``m_k``.
+        If not `clipped`, this is by the line that `Psi` becomes beyond the last ``m_k``.
 
         Examples
         --------
@@ -141,7 +143,7 @@ class SupplyBound:
         if not clipped:
             return (load + self.deficit) / self.slope
         first, size = self._first, len(self._times)
-        found = None
+        found: Number = 0
         for last in range(max(first, 1), size + 1):
             time = load * self.unit + self._earliest_start * self._sums[first]
             time += self._tails[first] - self._tails[last]
@@ -151,8 +153,8 @@ class SupplyBound:
         return found
 
     @property
-    def deficit(self) -> Any:
-        """By how much `Psi` overloaded_after the last ``m_k`` is less than ``slope d``."""
+    def deficit(self) -> Number:
+        """By how much `Psi` beyond the last ``m_k`` is less than ``slope d``."""
         return (
             self._earliest_start * self._sums[self._first] + self._tails[self._first]
         ) / self.unit
