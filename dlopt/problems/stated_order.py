@@ -48,7 +48,8 @@ def in_stated_order(chunks: Iterable[tuple[C, Fraction]]) -> list[tuple[C, Fract
 
     On a node they are ordered by the midpoints of the intervals in which they occupy it, on the
     channel by those of their transmissions; where the two orders differ, a chunk waits for those
-    before it on its node. If the intervals of each resource are disjoint, that is the order of their starts.
+    before it on its node. If the intervals of each resource are disjoint, that is the order of
+    their starts.
 
     Parameters
     ----------

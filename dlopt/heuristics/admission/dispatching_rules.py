@@ -76,8 +76,8 @@ def mwf_order(
 ) -> list[QueuedTask] | Rejection:
     """Return the tasks in the order of MWF: largest derivative of the cost first.
 
-    It is evaluated at the fewest nodes that would suffice if all of them were ready now. Source: Mamat
-    2011, (4.1). Ties go to the earlier arrival.
+    It is evaluated at the fewest nodes that would suffice if all of them were ready now. Source:
+    Mamat 2011, (4.1). Ties go to the earlier arrival.
     """
     ranked = []
     for task in tasks:

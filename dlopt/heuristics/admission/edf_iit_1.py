@@ -24,8 +24,8 @@ class EdfIit1Planner:
 
     Notes
     -----
-    The nodes are allocated until the promise, even if their work ends before it. Complexity: O(N) for
-    each number of nodes that is tried, O(N^2) a task.
+    The nodes are allocated until the promise, even if their work ends before it. Complexity: O(N)
+    for each number of nodes that is tried, O(N^2) a task.
     """
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Number, ...], nodes: int) -> None:

@@ -1,7 +1,7 @@
 """EDF-IIT-2 in a stream: inserted idle times, all nodes of a task end together.
 
-The ready times of nodes form few groups ``(t, c)``: `c` nodes ready at `t`. Only the first node of a
-group can wait for its ready time; the others follow it on the channel. With ``e = xi - theta_cm -
+The ready times of nodes form few groups ``(t, c)``: `c` nodes ready at `t`. Only the first node of
+a group can wait for its ready time; the others follow it on the channel. With ``e = xi - theta_cm -
 theta_cp``, the time ``X`` in which the first node of a group receives and computes its share is
 
     X = min(e - t, beta X_last - theta_cm)
@@ -233,7 +233,9 @@ class EdfIit2Planner:
             free = until - instant
             follows = self.costs.beta * shares[-1] - self.costs.theta_cm if shares else free
             shares.append(min(free, follows))
-        if isinstance(load, float):  # small compared with the instants, it is lost in their rounding
+        if isinstance(
+            load, float
+        ):  # small compared with the instants, it is lost in their rounding
             return _scaled(shares, load)
         return [share / self._unit for share in shares]
 

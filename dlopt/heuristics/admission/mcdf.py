@@ -1,9 +1,9 @@
-"""MCDF: order anew at each instant, and let small tasks overtake large ones.
+"""MCDF (maximum cost derivative first): sort again at each instant, let small tasks overtake.
 
-The order at an instant is that of the derivatives of the cost at the fewest nodes that would do
-then. A task needs more nodes only once an instant lies beyond ``deadline - E(load, n)``; so its
-place is looked at again only then. Those that start must fit on the nodes that are free, hence
-tasks stand in one heap for each number of nodes that they need.
+The order at an instant is that of the derivatives of the cost at the fewest nodes that would
+suffice then. A task needs more nodes only once an instant lies after ``deadline - E(load, n)``; so
+it is examined again only then. A task that starts must fit on the free nodes, hence there is one
+heap of tasks for each number of nodes that they need.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dlopt.heuristics.admission.ready_times import ReadyTimes
 from dlopt.heuristics.admission.records import PlannedTask, QueuedTask, Rejection
 
 ExaminationCallback: TypeAlias = Callable[[QueuedTask, Number, int | None], None]
-"""What is told of a look at a task: the task, the instant, how many nodes it needs then."""
+"""Called when a task is examined: the task, the instant, and the nodes that it needs then."""
 
 _RECHECK_MARGIN = 1e-9
-"""In floats a task is looked at again this much of its deadline before its instant is over: far
-more than rounding can move it, and to look too early changes nothing."""
+"""Share of its deadline by which a task is examined again before it must be, in floats. Chosen by
+hand: far more than rounding errors; an early examination changes nothing."""
 
 
 def plan_mcdf(
@@ -35,10 +35,11 @@ def plan_mcdf(
     channel: bool,
     on_examined: ExaminationCallback | None = None,
 ) -> list[PlannedTask] | Rejection:
-    """Plan as MCDF does: at each instant order anew, and start what finds nodes; `nodes` changes.
+    """Plan as MCDF does: sort at each instant, and start what fits; `nodes` is updated.
 
-    As printed (`channel` false), several tasks may start at one instant; else the next one waits
-    for the channel, and the order is made anew then. `on_examined` is told of every look at a task.
+    As printed (`channel` false), several tasks may start at one instant; otherwise the next one
+    waits for the channel, and the tasks are sorted again then. `on_examined` is called for every
+    examination of a task.
 
     Notes
     -----
@@ -74,13 +75,13 @@ def plan_mcdf(
 
 
 class DerivativeRanking:
-    """Tasks by the derivative of their cost, kept in order while time passes.
+    """Tasks sorted by the derivative of their cost, updated while time passes.
 
     Parameters
     ----------
     placer : Together
     tasks : sequence of Waiting
-    looked : callable, optional
+    on_examined : callable, optional
         Called with a task, the instant, and how many nodes it needs then.
     """
 
@@ -94,16 +95,16 @@ class DerivativeRanking:
         self._on_examined = on_examined
         self._tasks = tasks
         self._fewest = [0] * len(tasks)
-        """Nodes that each task needs, 0 before it was looked at and after it was taken out."""
+        """Nodes that each task needs; 0 before it is examined and after it is removed."""
         self._again: list[tuple[Number, int]] = []
-        """A heap of instants up to which tasks need no more nodes than now."""
+        """A heap of the instants up to which tasks need no more nodes than now."""
         self._arriving_task = True
         self._heaps: dict[int, list[tuple[Number, int, int]]] = {}
         """Tasks by the nodes they need: (-derivative, number, place in `tasks`)."""
         self._sizes: list[int] = []
 
     def advance(self, instant: Number) -> Rejection | None:
-        """Bring the order to an instant; return the first task for which it is too late then."""
+        """Update the order to an instant; return the first task for which it is too late then."""
         again = self._again
         if self._arriving_task:
             self._arriving_task, places = False, list(range(len(self._tasks)))
@@ -131,7 +132,7 @@ class DerivativeRanking:
         return None
 
     def pop(self, available: int) -> tuple[QueuedTask, int] | None:
-        """Take out the first task that needs no more nodes than are available, and their number."""
+        """Remove the first task that needs no more nodes than are available; return both."""
         best, size = None, 0
         for n in self._sizes[: bisect_right(self._sizes, available)]:
             top = self._top(n)

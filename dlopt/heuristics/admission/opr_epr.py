@@ -1,4 +1,7 @@
-"""OPR and EPR in a stream: all nodes of a task wait for the last of them, and end together."""
+"""OPR and EPR (optimal and equal partitioning rule) in a stream.
+
+All nodes of a task wait for the last of them, and are free again together.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,22 @@ from dlopt.heuristics.admission.ready_times import ReadyTimes, breakpoints
 from dlopt.heuristics.admission.records import DeadlineMiss, Placement
 
 _MAX_CACHED_LOADS = 100_000
-"""So many loads are remembered at the most."""
+"""Loads whose costs are cached. Chosen by hand: it bounds the memory of an engine that runs for
+long."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadCosts:
-    """What no instant changes about a load on a cluster.
+    """The costs of a load on a cluster, which do not depend on time.
 
     Parameters
     ----------
     most : int
-        How many nodes help.
+        The number of nodes that help, n*, or all.
     time : callable
         The execution time as a function of the number of nodes.
     derivatives : dict of int to Number
-        By how much one node more raises the cost, for the numbers of nodes asked for so far.
+        Derivatives of the cost by the number of nodes, as far as requested so far.
     """
 
     most: int
@@ -36,7 +40,7 @@ class LoadCosts:
 
 
 class OprEprPlanner:
-    """Places tasks by a partitioning rule for nodes that are all ready at once.
+    """Plans tasks by a partitioning rule for nodes that are all ready at once.
 
     Parameters
     ----------
@@ -62,11 +66,11 @@ class OprEprPlanner:
         self._known: dict[Number, LoadCosts] = {}
 
     def __getstate__(self) -> dict[str, Number]:
-        """Return the state without what is known of loads, which is found again."""
+        """Return the state without the cache."""
         return {**vars(self), "_known": {}}
 
     def work(self, load: Number) -> LoadCosts:
-        """Return what is known of a load; it is kept, for queues ask again and again."""
+        """Return the costs of a load, from the cache if possible."""
         found = self._known.get(load)
         if found is None:
             if len(self._known) > _MAX_CACHED_LOADS:
@@ -98,7 +102,7 @@ class OprEprPlanner:
             low, seen = seen + 1, min(seen + count, most)
             slack = deadline - start
             n = self.durations.least(load, slack, low, seen) if self._exact else None
-            if n is not None:  # few nodes will do, and exact times of many have many digits
+            if n is not None:  # few nodes suffice, and exact times of many have many digits
                 return self.placement_on(n, start, load)
             over = time(seen) - slack
             if over <= 0:
@@ -109,7 +113,7 @@ class OprEprPlanner:
         return DeadlineMiss(late, "time")
 
     def placement_on(self, n: int, start: Number, load: Number) -> Placement:
-        """Return the placement of a load that starts on `n` nodes at an instant."""
+        """Return the placement of a load on `n` nodes from an instant on."""
         sent = start + n * self.rule.theta_cm + load * self.rule.tau
         return Placement(n, start, start, sent, start + self.work(load).time(n))
 
@@ -133,11 +137,11 @@ class OprEprPlanner:
         yield from breakpoints(ends, low)
 
     def fewest(self, load: Number, slack: Number) -> int | None:
-        """Return the fewest nodes that do a load in time if all are ready, or None if too late."""
+        """Return the fewest nodes that meet a deadline if all are ready, or None if too late."""
         return self.durations.least(load, slack, 1, self.work(load).most)
 
     def derivative(self, load: Number, n: int) -> Number:
-        """Return by how much one node more than `n` raises the cost."""
+        """Return the derivative of the cost at `n` nodes, W(n + 1) - W(n)."""
         derivatives = self.work(load).derivatives
         found = derivatives.get(n)
         if found is None:

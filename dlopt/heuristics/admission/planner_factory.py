@@ -1,4 +1,4 @@
-"""Algorithms by their names, and what runs them."""
+"""Makes the planner of an algorithm, by its name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Policy: TypeAlias = Algorithm | FastAlgorithm | HybridAlgorithm
 
 
 class Planner(Protocol):
-    """The queue of an algorithm, in plain numbers: what it accepted, sent and will send."""
+    """The planner of an algorithm: the tasks that it accepted, sent and will send."""
 
     def __len__(self) -> int:
         """Return how many tasks wait."""
@@ -49,7 +49,7 @@ class Planner(Protocol):
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
 
     def decider(self, now: Number) -> AdmissionDecider:
-        """Return what decides at an instant: the queue itself, or one side of it."""
+        """Return the planner that decides at an instant: itself, or one of its parts."""
 
     def load_promised(self, tasks: list[QueuedTask], now: Number) -> Rejection | None:
         """Load tasks that were promised before, into an empty queue."""
@@ -115,7 +115,7 @@ def make_planner(
     reference: bool = False,
     compiled: bool = False,
 ) -> Planner:
-    """Return an empty queue.
+    """Return the planner of an algorithm, with an empty queue.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def make_planner(
         When the channel becomes free.
     now : Number
     reference, compiled : bool, default False
-        Decide the straightforward way, or by compiled code, where there is some.
+        Use the reference implementation, or compiled code, where there is one.
 
     Raises
     ------
@@ -140,20 +140,24 @@ def make_planner(
     reason = reason_against(costs)
     if reason is None and isinstance(policy, FastAlgorithm) and policy.from_idle:
         busy = channel > now or any(instant > now for instant in ready)
-        reason = "its test knows only what it sent, and the cluster is busy" if busy else None
+        reason = (
+            "its test assumes an idle cluster at the start, and the cluster is busy"
+            if busy
+            else None
+        )
     if reason is not None:
         raise NotApplicableError(f"{policy.name} does not apply: {reason}")
-    made: Any = FastPlanner
+    kind: Any = FastPlanner
     if isinstance(policy, HybridAlgorithm):
-        made = LiteralHybridPlanner if policy.literal else HybridPlanner
+        kind = LiteralHybridPlanner if policy.literal else HybridPlanner
         if policy.literal and not costs[1]:
             raise NotApplicableError(f"{policy.name} divides by the unit processing time, 0")
-    return made(policy, costs, ready, channel, now, reference=reference, compiled=compiled)  # type: ignore[no-any-return]
+    return kind(policy, costs, ready, channel, now, reference=reference, compiled=compiled)  # type: ignore[no-any-return]
 
 
 def reason_against(costs: tuple[Number, ...]) -> str | None:
     """Return why the algorithms of chapter 6 are not for a cluster with such costs, or None."""
     tau, chi, theta_cm, theta_cp = costs
     if theta_cm or theta_cp:
-        return "its formulas know no set-up costs"
+        return "its formulas have no set-up costs"
     return "sending and computing cost nothing" if not (tau or chi) else None

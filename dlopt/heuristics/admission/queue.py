@@ -1,7 +1,7 @@
-"""The core of the engine: a queue of accepted tasks with a plan, in plain numbers.
+"""The planner that keeps a placement for every accepted task.
 
-:class:`dlopt.heuristics.admission.engine.Admission` puts records, identities and decisions around
-it; the simulator uses it as it is.
+:class:`dlopt.heuristics.admission.engine.Admission` adds records, identities and decisions; the
+simulator uses it directly.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Checkpoint: TypeAlias = tuple[int, Any]
 
 
 class PlannedQueue:
-    """Accepted tasks that have not been sent yet, each with its place; and those sent.
+    """Accepted tasks that have not been sent yet, each with its placement; and those sent.
 
     Parameters
     ----------
@@ -65,13 +65,13 @@ class PlannedQueue:
     channel : Number
         When the channel becomes free.
     reference : bool, default False
-        Plan the straightforward way: see `dlopt.heuristics.admission.reference_planner`.
+        Use `dlopt.heuristics.admission.reference_planner`.
 
     Attributes
     ----------
-    waiting : list of Planned
+    waiting : list of PlannedTask
         In the order of the plan, which is that of their starts.
-    sent : list of Planned
+    sent : list of PlannedTask
         In the order in which they were sent.
     """
 
@@ -95,14 +95,14 @@ class PlannedQueue:
         if algorithm.partition == "iit-1":
             fast = EdfIit1Planner
         self.task_planner: TaskPlanner = fast(algorithm, costs, len(ready))
-        """What says which node gets what."""
+        """Plans one task, and divides its load among its nodes."""
         self._planner: Any = self.task_planner
         self._committed_state: Any = ReadyTimes(ready, channel)
         self._mwf_order: Any = mwf_order
         self._plan_mcdf: Any = plan_mcdf
         if reference:
-            twin = ReferenceEdfIit2Planner if inserted else ReferenceOprEprPlanner
-            self._planner = twin(algorithm, costs, len(ready))
+            reference_kind = ReferenceEdfIit2Planner if inserted else ReferenceOprEprPlanner
+            self._planner = reference_kind(algorithm, costs, len(ready))
             self._committed_state = ReferenceReadyTimes(ready, channel)
             self._mwf_order, self._plan_mcdf = reference_mwf_order, reference_plan_mcdf
         self._dynamic_order = algorithm.order == "mwf"
@@ -123,7 +123,7 @@ class PlannedQueue:
         return len(self.waiting) - self._started_count(now)
 
     def placements(self, before: Number | None = None) -> tuple[PlannedTask, ...]:
-        """Return where tasks were put: all, or those begun to be sent before an instant."""
+        """Return the placements of all tasks, or of those begun to be sent before an instant."""
         count = None if before is None else self._started_count(before)
         return (*self.sent, *self.waiting[:count])
 
@@ -133,7 +133,7 @@ class PlannedQueue:
             yield ServedTask(task, place.start, place.end)
 
     def unfinished(self) -> list[UnfinishedTask]:
-        """Return nothing: all that is planned is sent."""
+        """Return an empty list: everything that is planned is sent."""
         return []
 
     def chunks(self, before: Number | None = None) -> tuple[Chunk, ...]:
@@ -151,8 +151,8 @@ class PlannedQueue:
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged.
 
-        The tasks before the first that changes its place in the order keep their places: what was
-        planned for them at an earlier instant is what would be planned now.
+        The tasks before the first that changes its position keep their placements: planned again
+        now, they would get the same ones.
         """
         found = self._replan(new)
         if isinstance(found, Rejection):
@@ -187,21 +187,21 @@ class PlannedQueue:
     def _replan(
         self, new: QueuedTask
     ) -> tuple[int, list[PlannedTask], list[Checkpoint]] | Rejection:
-        """Plan with a new task: return how many tasks keep their places, the others, and marks."""
+        """Plan with a new task: return how many tasks stay, the plan of the others, checkpoints."""
         begun = at = self._started_count(new.arrival)
         if not self._replan_all and not self._dynamic_order:
             at = max(begun, bisect_right(self.waiting, new.key, key=_key))
-            behind = [new, *(planned.task for planned in self.waiting[at:])]
+            later = [new, *(planned.task for planned in self.waiting[at:])]
         else:
             rest = (planned.task for planned in self.waiting[begun:])
             ordered = self._ordered([new, *rest], new.arrival)
             if isinstance(ordered, Rejection):
                 return ordered
             same = 0 if self._replan_all else self._unchanged_prefix(ordered, begun)
-            behind, at = ordered[same:], begun + same
+            later, at = ordered[same:], begun + same
         marks: list[Checkpoint] = []
         plan = self._plan_tasks(
-            self._state_before(at), behind, new.arrival, at + self._left_count, marks
+            self._state_before(at), later, new.arrival, at + self._left_count, marks
         )
         return plan if isinstance(plan, Rejection) else (at, plan, marks)
 
@@ -232,7 +232,7 @@ class PlannedQueue:
         return found
 
     def _unchanged_prefix(self, ordered: list[QueuedTask], begun: int) -> int:
-        """Return how many tasks, of those that have not begun, come first in an order as before."""
+        """Return the length of the common prefix of an order and the queue that has not begun."""
         same = 0
         for task, planned in zip(ordered, islice(self.waiting, begun, None), strict=False):
             if task is not planned.task:
@@ -241,7 +241,7 @@ class PlannedQueue:
         return same
 
     def _positions(self, new: QueuedTask) -> Iterator[PositionInOrder]:
-        """Yield the places that a new task may have in the order, by its deadline."""
+        """Yield the positions that a new task may have in the order, by its deadline."""
         now, channel = new.arrival, self.algorithm.channel
         begun, size = self._started_count(now), len(self.waiting)
 
@@ -265,7 +265,7 @@ class PlannedQueue:
         begun: int,
         place: Callable[[ReadyTimes, Number, Number | None], PositionInOrder],
     ) -> Iterator[PositionInOrder]:
-        """Yield the places that a new task may have under MWF."""
+        """Yield the positions that a new task may have under MWF."""
         task_planner = cast(OprEprPlanner, self.task_planner)
         tasks = mwf_order(task_planner, [one.task for one in self.waiting[begun:]], new.arrival)
         assert not isinstance(tasks, Rejection)  # each is planned
@@ -278,12 +278,12 @@ class PlannedQueue:
                 yield place(nodes, low, high)
 
     def _nodes_before(self, at: int) -> ReadyTimes:
-        """Return the nodes as the first `at` tasks leave them, however the queue plans."""
+        """Return the ready times after the first `at` tasks, whichever implementation plans."""
         nodes = self._state_before(at)
         return nodes if isinstance(nodes, ReadyTimes) else ReadyTimes(nodes.times, nodes.channel)
 
     def _state_before(self, at: int) -> Any:
-        """Return the nodes as the first `at` tasks of the queue leave them."""
+        """Return the ready times after the first `at` tasks of the queue."""
         mark = bisect_right(self._checkpoints, at + self._left_count, key=_checkpoint_position)
         first, nodes = 0, self._committed_state
         if mark:
@@ -302,7 +302,7 @@ class PlannedQueue:
         count: int,
         marks: list[Checkpoint],
     ) -> list[PlannedTask] | Rejection:
-        """Plan tasks, the first of which has `count` before it, and mark the nodes at times."""
+        """Plan tasks, the first of which has `count` before it, and add checkpoints."""
         channel, planner = self.algorithm.channel, self._planner
         if self.algorithm.order == "mcdf":
             plan: list[PlannedTask] | Rejection

@@ -1,6 +1,6 @@
 """The ready times of identical nodes, run-length encoded.
 
-A task holds its nodes until one common instant, so that the ready times fall into few groups
+All nodes of a task become free at one common instant, so that the ready times fall into few groups
 whatever the number of nodes.
 """
 
@@ -16,7 +16,7 @@ from dlopt.heuristics.admission.records import Placement
 
 
 def breakpoints(ends: Iterable[Number], low: Number) -> list[Number]:
-    """Return from `low` on, ascending, at which deadlines more of some ends are in time.
+    """Return the deadlines from `low` on, ascending, at which further ends are in time.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def breakpoints(ends: Iterable[Number], low: Number) -> list[Number]:
 
 
 class ReadyTimes:
-    """How many nodes become ready when, and when the channel is free again.
+    """The ready times of nodes with their multiplicities, and that of the channel.
 
     Parameters
     ----------
@@ -60,12 +60,13 @@ class ReadyTimes:
 
     def copy(self) -> ReadyTimes:
         """Return a copy that shares nothing that changes."""
-        twin = object.__new__(ReadyTimes)
-        twin.times, twin.counts, twin.channel = self.times.copy(), self.counts.copy(), self.channel
-        return twin
+        other = object.__new__(ReadyTimes)
+        other.times, other.counts = self.times.copy(), self.counts.copy()
+        other.channel = self.channel
+        return other
 
     def clip(self, not_before: Number) -> None:
-        """Take all nodes that are ready before `not_before` for ready then."""
+        """Raise all earlier ready times to an instant."""
         earlier = bisect_right(self.times, not_before)
         if earlier == 1:
             self.times[0] = not_before
@@ -74,7 +75,7 @@ class ReadyTimes:
             self.times[:earlier] = [not_before]
 
     def allocate(self, placement: Placement) -> None:
-        """Let a task hold the nodes that are ready first, and the channel."""
+        """Allocate the nodes that are ready first, and the channel, to a task."""
         times, counts = self.times, self.counts
         left, gone = placement.nodes, 0
         while gone < len(counts) and counts[gone] <= left:

@@ -1,8 +1,8 @@
-"""The straightforward twins: one ready time a node, everything planned anew for each task.
+"""Reference implementations: one ready time a node, everything planned again for each task.
 
-They are what the fast planners are held against, in tests for equal decisions and in benchmarks
-for speed. A task costs O(N log N), a decision O(n N log N) with `n` tasks waiting; under MCDF,
-which orders all of them for each that starts, O(n^2 log N) more.
+The fast planners are compared with them, in tests for equal decisions and in benchmarks for speed.
+A task costs O(N log N), a decision O(n N log N) with `n` tasks waiting; under MCDF, which orders
+all of them for each that starts, O(n^2 log N) more.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dlopt.problems.cluster import Cluster
 
 
 class ReferenceReadyTimes:
-    """The ready times of all nodes, sorted; used as `dlopt.heuristics.admission.ready_times.ReadyTimes`
-    is.
+    """The ready times of all nodes, sorted; the reference for
+    `dlopt.heuristics.admission.ready_times.ReadyTimes`.
     """
 
     def __init__(self, ready: Iterable[Number], channel: Number) -> None:
@@ -37,7 +37,7 @@ class ReferenceReadyTimes:
         return ReferenceReadyTimes(self.times, self.channel)
 
     def allocate(self, placement: Placement) -> None:
-        """Let a task hold the nodes that are ready first, and the channel."""
+        """Allocate the nodes that are ready first, and the channel, to a task."""
         rest = [max(time, placement.not_before) for time in self.times[placement.nodes :]]
         self.times = sorted(rest + [placement.end] * placement.nodes)
         self.channel = max(self.channel, placement.sent)
@@ -68,11 +68,11 @@ class ReferenceOprEprPlanner:
         return DeadlineMiss(late, "time")
 
     def most(self, load: Number) -> int:
-        """Return how many nodes help a load."""
+        """Return the number of useful nodes for a load, n* or all."""
         return self.rule.n_star(load, self.nodes) or self.nodes
 
     def placement_on(self, n: int, start: Number, load: Number) -> Placement:
-        """Return the placement of a load that starts on `n` nodes at an instant."""
+        """Return the placement of a load on `n` nodes from an instant on."""
         sent = start + n * self.rule.theta_cm + load * self.rule.tau
         return Placement(n, start, start, sent, start + self.rule.execution_time(load, n))
 
@@ -102,7 +102,7 @@ class ReferenceEdfIit2Planner:
         return Placement(len(loads), not_before, ready[0], sent, end)
 
     def _count(self, ready: list[Number], load: Number, deadline: Number) -> tuple[int, Number]:
-        """Return the fewest nodes that do a load by a deadline, and what all of them leave."""
+        """Return the fewest nodes that meet a deadline, and the load that all of them leave."""
         costs, unit = self.costs, self.costs.tau + self.costs.chi
         until = deadline - costs.theta_cm - costs.theta_cp
         share: Number | None = None
@@ -132,7 +132,7 @@ def reference_plan_mcdf(
     now: Number,
     channel: bool,
 ) -> list[PlannedTask] | Rejection:
-    """Plan as MCDF does, and order all that wait anew at each instant."""
+    """Plan as MCDF does, sorting all waiting tasks again at each instant."""
     left = list(tasks)
     plan: list[PlannedTask] = []
     instant = now
@@ -159,7 +159,7 @@ def reference_plan_mcdf(
 def _ranked(
     task_planner: ReferenceOprEprPlanner, tasks: Sequence[QueuedTask], instant: Number
 ) -> list[tuple[QueuedTask, int]] | Rejection:
-    """Return tasks and the fewest nodes that do each from an instant on, in the order for it."""
+    """Return tasks with their fewest sufficient nodes from an instant on, in their order."""
     ranked = []
     for task in tasks:
         slack = task.deadline - instant

@@ -1,6 +1,6 @@
-"""EDF-IIT-1's heterogeneous view: a node that is ready early passes for a faster node.
+"""The heterogeneous view of EDF-IIT-1: an early-ready node is modelled as a faster node.
 
-Of `n` identical nodes with ready times ``r_1 <= ... <= r_n``, all are taken to be ready at
+Of `n` identical nodes with ready times ``r_1 <= ... <= r_n``, all are assumed to be ready at
 ``r_n``; node `i` makes up for its earlier ready time by a smaller unit processing time
 
     chi_i = chi E / (E + r_n - r_i),     E = E(load, n) of the optimal partitioning rule.

@@ -1,4 +1,4 @@
-"""EDF-IIT-2's test for one load: least completion and most load, in closed form.
+"""EDF-IIT-2 for one load: minimum completion time and maximum load, in closed form.
 
 Identical nodes, sorted by ready time ``r_1 <= ... <= r_N``; every node gets at most one chunk.
 Serving a prefix of the nodes in this order is optimal. For a completion time `xi`, let
@@ -27,7 +27,7 @@ from dlopt.problems.cluster import Cluster
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Costs of identical nodes, all in one field."""
+    """Costs of identical nodes, all of one number type."""
 
     tau: Number
     chi: Number
@@ -36,7 +36,7 @@ class Costs:
 
     @classmethod
     def of(cls, cluster: Cluster, cast: NumberField) -> Costs:
-        """Return the costs of a cluster of identical nodes, cast into a field."""
+        """Return the costs of a cluster of identical nodes, converted to a number type."""
         costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
         return cls(*(cast(cost) for cost in costs))
 
@@ -47,7 +47,7 @@ class Costs:
 
 
 def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -> list[Number]:
-    """Return the most load that each node can compute by a deadline, one chunk a node.
+    """Return the maximum load of each node by a deadline, with one chunk a node.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -
     -------
     list of Number
         Loads of the nodes of the longest useful prefix, in the order of `ready`. Its sum is the
-        most load that any plan with one chunk a node completes by the deadline.
+        maximum load of any schedule with one chunk a node that ends by the deadline.
 
     Notes
     -----
@@ -92,7 +92,7 @@ def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -
 def n_min(
     cluster: Cluster, ready: Sequence[Number], load: Number, deadline: Number, spare: Number = 0
 ) -> int | None:
-    """Return the fewest nodes that complete a load by a deadline; None if all are too few.
+    """Return n_min, the fewest nodes that complete a load by a deadline; None if all miss it.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def minimum_completion(
     most: int | None = None,
     stop: float | None = None,
 ) -> tuple[Number, list[Number]]:
-    """Return the least completion time of a load, and the loads that attain it.
+    """Return the minimum completion time of a load, and the loads that attain it.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def minimum_completion(
 
 @dataclass(frozen=True, slots=True)
 class _BlockStructure:
-    """The block structure over sorted ready times that start at 0, in one field."""
+    """The block structure over sorted ready times that start at 0, of one number type."""
 
     costs: Costs
     ready: list[Number]
@@ -183,12 +183,12 @@ class _BlockStructure:
     stop: float | None = None
 
     def check_time_limit(self) -> None:
-        """Raise `TimeoutError` if the time is up."""
+        """Raise `TimeoutError` after the time limit."""
         if self.stop is not None and time.monotonic() > self.stop:
             raise TimeoutError
 
     def least(self, work: Number) -> Number:
-        """Return a completion that is not too late: the channel is taken to be free at all times.
+        """Return a lower bound on the completion: the channel is assumed to be always free.
 
         Then every node could work from its ready time on, ``X_n <= xi - r_n - overhead``.
         """
@@ -213,11 +213,11 @@ class _BlockStructure:
             return 1
 
         def maybe_unused(n: int) -> bool:
-            """Whether node n + 1 is not sure to be used."""
+            """Tell whether node n + 1 is not certain to be used."""
             return n >= size or bool(self._threshold(n + 1) >= least)
 
         def late(n: int) -> bool:
-            """Whether node n + 1 comes too late."""
+            """Tell whether node n + 1 is ready too late."""
             return n >= size or bool(self._work_done_by(self._threshold(n + 1), n) >= work)
 
         sure = _galloping_search(maybe_unused, 1, size)
@@ -226,7 +226,7 @@ class _BlockStructure:
         enough, _ = self.completion(work, sure, least)  # a plan, hence not too early
 
         def useless(n: int) -> bool:
-            """Whether node n + 1 comes after that plan."""
+            """Tell whether node n + 1 is ready after the end of that schedule."""
             return n >= size or bool(self._threshold(n + 1) >= enough)
 
         return _binary_search(late, sure, _galloping_search(useless, sure, size))

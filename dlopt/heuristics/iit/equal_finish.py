@@ -1,4 +1,4 @@
-"""Nodes that differ: serve them in a fixed order so that all that are used end together."""
+"""Equal finish times on heterogeneous nodes that are served in a fixed order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dlopt.problems.iit.data import Instance
 
 
 def service_orders(instance: Instance) -> dict[str, list[int]]:
-    """Return the orders of service that are tried, by name.
+    """Return the orders of service to try, by name.
 
     By ready time; by link speed (optimal where all nodes are ready at once and no set-up costs
     arise, a classic of divisible load theory); and by when a node could be done alone.
@@ -39,8 +39,8 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
     Notes
     -----
     For a trial instant the loads follow one after the other; their sum is piecewise linear and
-    grows with the instant. The instant is found by secant steps on the linear piece, kept in a
-    bracket. Guarantee: none, save that the plan is valid. Complexity: O(n) a step.
+    grows with the instant. The instant is found by secant steps on the linear segment, safeguarded
+    by a bracket. Guarantee: none, save that the plan is valid. Complexity: O(n) a step.
     """
     cast = number_field(instance)
     cluster = instance.cluster
@@ -89,8 +89,10 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
     if total < load:
         nodes, loads, _ = divide(high)
         total = sum(loads)
-    if not total > 0:  # the load is lost in rounding beside the set-up times
+    if not total > 0:  # the load is lost in rounding, compared with the set-up times
         alone = min(node_costs, key=lambda cost: cost[1] + load * (cost[2] + cost[3]))
         return [alone[0]], [load]
-    factor = load / total  # shrinking loads keeps the plan valid; it is 1 if the search ended
+    factor = (
+        load / total
+    )  # shrinking loads keeps the schedule feasible; it is 1 if the search ended
     return nodes, [share * factor for share in loads]

@@ -1,6 +1,6 @@
-"""Formulas as the papers print them, where what they print is wrong.
+"""Published formulas that are wrong, as the papers print them.
 
-They exist to be reproduced and refuted; every one has a counterexample beside the instances. No
+They exist to be reproduced and refuted; every one has a counterexample among the instances. No
 other code uses them.
 """
 
@@ -67,7 +67,8 @@ def opr_binary_search(
     """Search the fewest nodes by halving 1..N, as if the execution time fell all the way.
 
     What is wrong: beyond `n_star` it does not fall, and the last number of nodes, tried first,
-    fails where fewer suffice: tasks are refused that can be done. The plans found are valid.
+    fails where fewer suffice: feasible tasks are rejected. The schedules that it finds are
+    feasible.
 
     Notes
     -----
@@ -175,7 +176,7 @@ def _plan_with_formula(
     instance: Instance,
     formula: Callable[[Number], int | None],
 ) -> IitResult:
-    """Wait for as many nodes as the formula asks for, and trust it with the deadline."""
+    """Wait for as many nodes as the formula requires, and rely on it for the deadline."""
     order, ready = by_ready_time(instance)
     load = number_field(instance)(instance.load)
     deadline = instance.absolute_deadline
@@ -201,6 +202,6 @@ def _plan_with_formula(
 
 
 def _comparable(instant: Number, deadline: Number) -> Number:
-    """Return an instant so that its difference to an exact deadline is a fraction."""
+    """Return an instant of a type such that its difference to an exact deadline is a fraction."""
     floating = isinstance(deadline, float) or isinstance(instant, float)
     return instant if floating else exact(instant)

@@ -1,4 +1,4 @@
-"""The heuristics for one divisible load, as methods that a caller can name."""
+"""The registered methods: heuristics for one divisible load."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from dlopt.result import NO_LIMITS, Limits, Result, Status
 IitResult = Result[Solution]
 
 _SCREENING_TOLERANCE = 1e-6
-"""Relative error that floats are allowed where exact numbers decide afterwards."""
+"""Relative error allowed where floats preselect and exact numbers decide afterwards. Chosen by
+hand:
+far above rounding errors; a larger one only evaluates more candidates exactly."""
 
 
 def identical_nodes(instance: Instance) -> str | None:
@@ -124,7 +126,7 @@ def edf_iit_1(
         ``completion`` takes the prefix with the earliest promise, ``nodes`` the shortest prefix
         whose promise meets the deadline.
     limits : Limits, optional
-        With a time limit the prefixes not tried by then are left out.
+        The prefixes that are not evaluated within the time limit are skipped.
     hint, seed
         Not used.
 
@@ -146,7 +148,7 @@ def edf_iit_1(
     rough = _rough_promises(instance, ready, stop)
     if len(rough) < len(ready) and stop is not None and time.monotonic() > stop:
         reason = f"the time limit left {len(ready) - len(rough)} of {len(ready)} prefixes untried"
-    # Floats tell which prefixes are out of the question; the numbers given decide among the rest.
+    # Floats exclude hopeless prefixes; the given numbers decide among the others.
     limit = min(rough, default=0.0) if deadline is None else float(deadline)
     for n, guess in enumerate(rough, start=1):
         if guess <= limit * (1 + _SCREENING_TOLERANCE):
@@ -165,7 +167,7 @@ def edf_iit_1(
 
 
 def _rough_promises(instance: Instance, ready: Sequence[Number], stop: float | None) -> list[float]:
-    """Return the promise of every prefix in floats, as far as time and use go."""
+    """Return the promise of every prefix in floats, until one is useless or the time is up."""
     cluster = instance.cluster
     costs = (cluster.tau_of(0), cluster.chi_of(0), cluster.theta_cm, cluster.theta_cp)
     floating = Cluster(cluster.nodes, *map(float, costs))
@@ -269,7 +271,7 @@ def equal_finish(
     hint: Solution | None = None,
     seed: int = 0,
 ) -> IitResult:
-    """Serve nodes that may differ in a fixed order, all used ones ending together.
+    """Serve nodes that may differ in a fixed order, so that all used ones end together.
 
     Of three orders (ready time, link speed, time alone) the best is kept.
 
@@ -285,7 +287,7 @@ def equal_finish(
     -----
     Guarantee: valid plans; optimal for ``completion`` where nodes are identical without set-up
     costs. Complexity: O(N log N) a step. Source: divisible load theory (Bharadwaj et al. 1996);
-    none of the papers treats nodes that differ.
+    none of the papers treats heterogeneous nodes.
 
     Examples
     --------
@@ -333,7 +335,7 @@ def _doubling_sizes(last: int) -> Iterator[int]:
 def _plan_by_rule(
     rule: PartitionRule, instance: Instance, objective: str, assignment: str
 ) -> IitResult:
-    """Plan by a rule for nodes that are all ready at once: they wait for the last of them."""
+    """Apply a partitioning rule for nodes that are all ready at once: they wait for the last."""
     name = "opr" if isinstance(rule, OptimalPartition) else "epr"
     order, ready = by_ready_time(instance)
     load = number_field(instance)(instance.load)
@@ -365,7 +367,7 @@ def _to_result(
 ) -> IitResult:
     if not _meets_deadline(instance, plan):
         late = last_result(plan) - (instance.absolute_deadline or 0)
-        return _no_solution(method, f"its plan misses the deadline by {shown(late)}")
+        return _no_solution(method, f"its schedule misses the deadline by {shown(late)}")
     value = _objective_value(plan, objective)
     return Result(
         Status.OPTIMAL if optimal else Status.FEASIBLE,
@@ -380,7 +382,7 @@ def _to_result(
 
 
 def _objective_value(plan: Solution, objective: str) -> Number:
-    """Return what a plan of single chunks is worth."""
+    """Return the objective value of a schedule with one chunk a node."""
     return last_result(plan) if objective == "completion" else len(plan.chunks)
 
 

@@ -1,4 +1,4 @@
-"""The optimal and the equal partitioning rule: one load on nodes that are all ready at once.
+"""OPR and EPR, the optimal and the equal partitioning rule: nodes are all ready at once.
 
 Both rules are written for identical nodes, with and without set-up costs, and answer exactly on
 integers and fractions. Symbols: beta = chi / (tau + chi); ``X_i``, the time in which node `i`
@@ -130,7 +130,7 @@ class OptimalPartition(PartitionRule):
         return loads
 
     def n_star(self, load: Number, most: int | None = None) -> int | None:
-        """Return the most nodes that all get a positive load; None if any number does."""
+        """Return n*, the most nodes that all get a positive load; None if any number does."""
         if self.chi == 0:
             return 1
         if self.theta_cm == 0:
@@ -138,7 +138,7 @@ class OptimalPartition(PartitionRule):
         beta = self.chi / (self.tau + self.chi)
 
         def starved(n: int) -> bool:
-            """Whether the last of n + 1 nodes gets nothing."""
+            """Tell whether the last of n + 1 nodes gets no load."""
             geometric_sum, _ = geometric(self.tau, self.chi, n)
             return bool(beta**n * self._first_share(load, n + 1) <= self.theta_cm * geometric_sum)
 

@@ -1,4 +1,4 @@
-"""The names of the algorithms, and what stands behind each."""
+"""The algorithms by their names, and their planners."""
 
 from __future__ import annotations
 
@@ -75,15 +75,15 @@ def make_planner(
     *,
     reference: bool = False,
 ) -> MultiStageQueue | LiteralPlanner:
-    """Return the queue that decides as an algorithm does, on a cluster as it stands.
+    """Return the planner of an algorithm, on a cluster in a given state.
 
     Raises
     ------
     NotApplicableError
-        If a plain twin is asked for and there is none.
+        If the reference implementation is requested and there is none.
     """
     if algorithm.flaw is None:
         return MultiStageQueue(costs, ready, channel, now, reference=reference)
     if reference:
-        raise NotApplicableError(f"{algorithm.name} has no plain twin")
+        raise NotApplicableError(f"{algorithm.name} has no reference implementation")
     return LiteralPlanner(algorithm.flaw, costs, ready, channel, now)

@@ -1,4 +1,4 @@
-"""What is taken of the channel and of the nodes, as sorted instants.
+"""Busy intervals of the channel and of the nodes, as sorted instants.
 
 Busy times are a flat list ``[start, end, start, end, ...]`` of half-open intervals that neither
 overlap nor touch. Hence one bisection tells whether an instant is busy: it is if an odd number of
@@ -17,7 +17,7 @@ from dlopt.arithmetic import Number
 
 
 class TimedChunk(NamedTuple):
-    """A chunk in plain numbers: sent to a node, and computed at once."""
+    """A chunk with its times: sent to a node, and computed at once."""
 
     node: int
     load: Number
@@ -27,7 +27,7 @@ class TimedChunk(NamedTuple):
 
 
 class ReservedWindow(NamedTuple):
-    """What holds the channel in ``[start, io_end)`` and nodes in ``[start, end)``."""
+    """A reservation of the channel in ``[start, io_end)`` and of nodes in ``[start, end)``."""
 
     start: Number
     io_end: Number
@@ -36,7 +36,7 @@ class ReservedWindow(NamedTuple):
 
 
 class ReservationRequest(NamedTuple):
-    """A reservation that wants a number of nodes, or the nodes that it names."""
+    """A request for a number of nodes, or for named nodes, in a time window."""
 
     start: Number
     io_end: Number
@@ -46,7 +46,7 @@ class ReservationRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FixedPlan:
-    """A plan whose chunks are written down."""
+    """A plan given by its chunks."""
 
     chunks: tuple[TimedChunk, ...]
     """In the order of transmission."""
@@ -58,7 +58,7 @@ class FixedPlan:
 
     @property
     def count(self) -> int:
-        """On how many nodes they are."""
+        """The number of nodes that they use."""
         return len({chunk.node for chunk in self.chunks})
 
 
@@ -75,14 +75,14 @@ class NodeState(Protocol):
 
     @property
     def nodes(self) -> Sequence[Any]:
-        """What is known of each node."""
+        """The state of each node."""
 
     def node_busy(self, node: int, start: Number, end: Number) -> bool:
-        """Tell whether a node is not free all the time."""
+        """Tell whether a node is busy at some time of an interval."""
 
 
 class BusyIntervals:
-    """What is taken, node by node.
+    """The busy intervals of the channel and of each node.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ class BusyIntervals:
 
     @classmethod
     def of(cls, ready: Sequence[Number], channel: Number, now: Number) -> BusyIntervals:
-        """Return a cluster whose nodes and channel are taken until they are ready.
+        """Return a cluster whose nodes and channel are busy until they are ready.
 
-        What is free at `now` is not taken at all.
+        What is free at `now` has no busy time at all.
         """
         busy = [[now * 0, instant] if instant > now else [] for instant in ready]
         return cls([now * 0, channel] if channel > now else [], busy)
@@ -110,7 +110,7 @@ class BusyIntervals:
         return BusyIntervals(self.channel, self.nodes.copy())
 
     def allocate(self, plan: Plan) -> None:
-        """Take what the chunks of a plan need. Each list is copied once."""
+        """Allocate channel and nodes to the chunks of a plan. Each list is copied once."""
         channel, nodes, own = self.channel.copy(), self.nodes, set()
         for chunk in plan.chunks:
             node = chunk.node
@@ -123,30 +123,30 @@ class BusyIntervals:
         self.channel = channel
 
     def reserve(self, window: ReservedWindow, known: object = None) -> None:
-        """Take what a reservation needs."""
+        """Allocate channel and nodes to a reservation."""
         self.channel = with_interval(self.channel, window.start, window.io_end)
         for node in window.nodes:
             self.nodes[node] = with_interval(self.nodes[node], window.start, window.end)
 
     def purge(self, now: Number) -> None:
-        """Drop what ended at an instant or before it: nothing is planned there any more."""
+        """Discard what ended at an instant or before it: nothing is planned there any more."""
         self.channel = without_past(self.channel, now)
         self.nodes = [without_past(busy, now) for busy in self.nodes]
 
     def channel_busy(self, start: Number, end: Number) -> bool:
-        """Tell whether the channel is not free all the time."""
+        """Tell whether the channel is busy at some time of an interval."""
         return overlaps_busy(self.channel, start, end)
 
     def node_busy(self, node: int, start: Number, end: Number) -> bool:
-        """Tell whether a node is not free all the time."""
+        """Tell whether a node is busy at some time of an interval."""
         return overlaps_busy(self.nodes[node], start, end)
 
 
 def select_nodes(state: NodeState, request: ReservationRequest) -> tuple[int, ...] | None:
-    """Return nodes for a reservation that are free of what `state` holds; None if too few are.
+    """Return nodes for a reservation that are free in a state; None if too few are.
 
-    Tasks take the nodes with low numbers first where they have the choice, so a reservation that
-    does not care takes high ones. The same goes for any state with ``node_busy``.
+    Tasks use nodes with low numbers first where they have the choice, so a reservation that names
+    no nodes gets those with high numbers. This works with any state that has ``node_busy``.
     """
     named = isinstance(request.nodes, tuple)
     asked = (
@@ -172,11 +172,12 @@ def first_free(busy: list[Number], instant: Number) -> Number:
 
 
 def overlaps_busy(busy: list[Number], start: Number, end: Number) -> bool:
-    """Tell whether ``[start, end)`` overlaps a busy interval; what is empty overlaps nothing.
+    """Tell whether ``[start, end)`` overlaps a busy interval; empty intervals overlap nothing.
 
     Examples
     --------
-    >>> overlaps_busy([0, 2, 3, 4], 2, 3), overlaps_busy([0, 2, 3, 4], 2, 4), overlaps_busy([3, 3], 2, 4)
+    >>> busy = [0, 2, 3, 4]
+    >>> overlaps_busy(busy, 2, 3), overlaps_busy(busy, 2, 4), overlaps_busy([3, 3], 2, 4)
     (False, True, False)
     """
     if start >= end:
@@ -198,7 +199,8 @@ def with_interval(busy: list[Number], start: Number, end: Number) -> list[Number
 
     Examples
     --------
-    >>> with_interval([0, 2, 5, 6], 2, 3), with_interval([0, 2, 5, 6], 3, 3), with_interval([0, 2], 1, 1)
+    >>> busy = [0, 2, 5, 6]
+    >>> with_interval(busy, 2, 3), with_interval(busy, 3, 3), with_interval([0, 2], 1, 1)
     ([0, 3, 5, 6], [0, 2, 3, 3, 5, 6], [0, 2])
     """
     busy = busy.copy()
@@ -207,7 +209,7 @@ def with_interval(busy: list[Number], start: Number, end: Number) -> list[Number
 
 
 def insert_interval(busy: list[Number], start: Number, end: Number) -> None:
-    """Enter one more interval into busy times, as `with_interval` does."""
+    """Insert one more interval into busy times in place, as `with_interval` does."""
     first, last = bisect_left(busy, start), bisect_right(busy, end)
     if first % 2 and last % 2 == 0 and last == first + 1:
         busy[first] = end  # it touches the end of one interval only: the common case

@@ -1,4 +1,4 @@
-"""What a reservation that must not be refused is in conflict with, in words."""
+"""Messages about the conflicts of a reservation that must not be refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def conflict_message(
     held: Mapping[str, tuple[Reservation, tuple[int, ...]]],
     sent: Iterable[ScheduledTask],
 ) -> str:
-    """Return why a reservation is refused, naming the first promise that stands against it.
+    """Return why a reservation is refused, naming the first promise that it conflicts with.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def _allocations(
 def conflicting_promises(
     promised: Iterable[Reservation], cast: Callable[[Number], Number]
 ) -> str | None:
-    """Return why reservations that were promised exclude each other, None if they do not.
+    """Return why promised reservations exclude each other, None if they do not.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The engine: one cluster, one algorithm, tasks and reservations as they arrive."""
+"""The online engine: one cluster, one algorithm, tasks and reservations as they arrive."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class MultiStage(Guarded):
         When the head node can send again.
     exact_numbers : bool, optional
         Compute in fractions, or in floats; by default in fractions if no number above is a float.
-    plain : bool, default False
-        Use the straightforward planner, which decides the same and is slower.
+    reference : bool, default False
+        Use the reference implementation, whose decisions are equal and which is slower.
 
     Attributes
     ----------
     now : Number
-        The latest instant that the plan was told of, by `advance` or by what was accepted.
+        The clock: the latest instant of `advance` or of what was accepted.
 
     Raises
     ------
@@ -66,7 +66,7 @@ class MultiStage(Guarded):
     Guarantee, of ``multi-stage``: every accepted task meets its deadline and every accepted
     reservation starts and ends as promised, for the plan that `plan` returns is valid at all
     times, and what is accepted changes it only into another valid plan. A task is committed whole
-    once its first transmission starts before `now`; until then it may be planned anew.
+    once its first transmission starts before `now`; until then it may be planned again.
 
     Source: Mamat 2011, chapter 5, repaired; the modules of this package say how.
 
@@ -186,7 +186,7 @@ class MultiStage(Guarded):
         ----------
         task : Task
             Its arrival must not lie before `now`. What arrives at one instant is decided in the
-            order in which it is told, before anything is sent at that instant. It may have the
+            order of the calls, before anything is sent at that instant. It may have the
             identity of a task that was rejected, not after its own arrival; then it takes the
             place of that task.
 
@@ -219,7 +219,7 @@ class MultiStage(Guarded):
             return self._record_decision(task.id, True, new.arrival)
 
     def reserve(self, reservation: Reservation) -> Grant:
-        """Decide on a reservation that is asked for.
+        """Decide on a reservation that is requested.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class MultiStage(Guarded):
             return self._reserve(reservation, self._cast(reservation.arrival))
 
     def advance(self, now: Number) -> None:
-        """Tell the engine that time has passed: what was to be sent before `now` was sent.
+        """Advance the clock: what was to be sent before `now` has been sent.
 
         Raises
         ------
@@ -315,7 +315,7 @@ class MultiStage(Guarded):
             grant = Grant(one.id, True, simplest(at), found)
             self._accepted[one.id] = one, found
             self.now = max(at, self.now)
-        self._grants.pop(one.id, None)  # the last one stands where it was made
+        self._grants.pop(one.id, None)  # the last decision is listed where it was made
         self._grants[one.id] = grant
         return grant
 
@@ -327,7 +327,7 @@ class MultiStage(Guarded):
 
     def _record_decision(self, task: str, accepted: bool, at: Number, **rest: Any) -> Decision:
         decision = Decision(task, accepted, simplest(at), **rest)
-        self._decisions.pop(task, None)  # the last one stands where it was made
+        self._decisions.pop(task, None)  # the last decision is listed where it was made
         self._decisions[task] = decision
         self._submissions += 1
         return decision

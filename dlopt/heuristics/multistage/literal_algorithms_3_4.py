@@ -1,8 +1,8 @@
-"""Algorithms 3 and 4 as they are printed, for one task, with the readings that they need.
+"""Algorithms 3 and 4 as published, for one task, with the readings that they need.
 
-They exist to be reproduced and refuted. Where the text is silent:
+They exist to be reproduced and refuted. Where the text leaves it open:
 
-- reservations are looked at in the order of their starts, once (line 2 of Algorithm 3);
+- reservations are processed in the order of their starts, once (line 2 of Algorithm 3);
 - the stages of Algorithm 4 end with the reservations that start after ``t_0`` and not after the
   deadline, those that line 11 of Algorithm 3 counts;
 - a chunk is sent when line 22 says that its node can start, however negative it is.
@@ -30,7 +30,7 @@ class PlanningTask(NamedTuple):
 
 
 class CapacityEstimate(NamedTuple):
-    """What Algorithm 3 finds: nodes in their order, when each is available, what each can do."""
+    """The result of Algorithm 3: the order of nodes, when each is available, its load."""
 
     order: tuple[int, ...]
     available: dict[int, Number]
@@ -60,7 +60,7 @@ def estimate_capacity(
     ready: Sequence[Number],
     task: PlanningTask,
 ) -> CapacityEstimate:
-    """Return what Algorithm 3 thinks that the nodes can do by the deadline.
+    """Return what Algorithm 3 expects that the nodes can do by the deadline.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def partition_load(
 
 
 def load_fitting(costs: tuple[Number, Number], to_send: Number, to_do: Number) -> Number:
-    """Return the load that is sent within one span of time and done within another.
+    """Return the load that can be sent within one span of time and completed within another.
 
     Examples
     --------

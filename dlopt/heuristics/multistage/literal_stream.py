@@ -1,11 +1,11 @@
-"""The printed algorithms for a whole stream: Algorithms 1 and 2 around what plans one task.
+"""The published algorithms for a whole stream: Algorithms 1 and 2 around a planner of one task.
 
 ``literal`` has every flaw. Each other name has one and everything else repaired: ``F1`` to ``F9``
 are those of `dlopt.heuristics.multistage.literal_single_flaw`; three concern several tasks:
 
 ``M1``
-    What is planned of a task in a later stage is known to other tasks by its transmission alone,
-    as a reservation's; in its first stage a chunk makes its node available when it is computed,
+    Of the chunks of a task in a later stage, other tasks know the transmissions alone, as those of
+    a reservation; in its first stage a chunk makes its node available when it is computed,
     and the other nodes when all that the task sends in that stage is sent.
 ``M2``
     When a reservation is tested, the tasks that wait are planned around the reservations accepted
@@ -45,7 +45,7 @@ FLAWS = (*SINGLE_FLAWS, "M1", "M2", "M3")
 
 
 class LiteralState:
-    """What the printed algorithms know of a cluster: available times, and windows.
+    """The state of a cluster in the published algorithms: available times, and windows.
 
     Parameters
     ----------
@@ -69,18 +69,18 @@ class LiteralState:
         return LiteralState(self.nodes.copy(), self.windows.copy(), self.io.copy())
 
     def reserve(self, window: ReservedWindow) -> None:
-        """Enter a reservation."""
+        """Add a reservation."""
         self.windows.append(window)
         self.io.append((window.start, window.io_end))
 
     def node_busy(self, node: int, start: Number, end: Number) -> bool:
-        """Tell whether a node is not free all the time."""
+        """Tell whether a node is busy at some time of an interval."""
         return bool(self.nodes[node] > start) or any(
             node in one.nodes and max(one.start, start) < min(one.end, end) for one in self.windows
         )
 
     def allocate(self, stage_chunks: Sequence[StageChunk], by_stage: bool) -> None:
-        """Enter the chunks of a task; with `by_stage` as printed, see ``M1``."""
+        """Add the chunks of a task; with `by_stage` as printed, see ``M1``."""
         first = [
             chunk for stage, chunk in stage_chunks if by_stage and stage == stage_chunks[0].stage
         ]
@@ -96,14 +96,14 @@ class LiteralState:
 
 
 class LiteralPlanner:
-    """Accepted tasks, used as `dlopt.heuristics.multistage.queue.MultiStageQueue` is.
+    """The planner of the published algorithms, used as `MultiStageQueue` is.
 
     Parameters
     ----------
-    slip : str
+    flaw : str
         ``literal``, or one of `FLAWS`.
     costs, ready, channel, now
-        As there.
+        As of `dlopt.heuristics.multistage.queue.MultiStageQueue`.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class LiteralPlanner:
         return (*self.sent, *self._committed(now)[1])
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         base, sent, rest = self._committed(new.arrival)
         plan = self._replan(base, [new, *(task for task, _ in rest)], new.arrival)
         if isinstance(plan, Rejection):
@@ -147,7 +147,7 @@ class LiteralPlanner:
         return None
 
     def reserve(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
-        """Reserve nodes, or return why that cannot be; then nothing changes."""
+        """Reserve nodes, or return why that is impossible; then the state is unchanged."""
         base, sent, rest = self._committed(now)
         nodes = select_nodes(base, request)
         if nodes is None:
@@ -167,7 +167,7 @@ class LiteralPlanner:
         return nodes
 
     def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
-        """Plan tasks that were promised before, into an empty queue."""
+        """Load tasks that were promised before, into an empty queue."""
         plan = self._replan(self._base, list(tasks), now)
         if isinstance(plan, Rejection):
             return plan
@@ -175,7 +175,7 @@ class LiteralPlanner:
         return None
 
     def advance(self, now: Number) -> None:
-        """Send what was to be sent before an instant."""
+        """Advance the clock: what was to be sent before an instant has been sent."""
         self._base, sent, self._to_queued_task = self._committed(now)
         self.sent += sent
 
@@ -185,9 +185,9 @@ class LiteralPlanner:
     def _committed(
         self, now: Number
     ) -> tuple[LiteralState, list[ScheduledTask], list[tuple[QueuedTask, list[StageChunk]]]]:
-        """Return the state with what began before an instant, what that is, and what is left.
+        """Return the state with what began before an instant, those tasks, and the others.
 
-        A task that nothing was planned of counts as begun: no later plan would find more.
+        A task without chunks counts as begun: no later plan would find more.
         """
         base, sent, rest = self._base.copy(), [], []
         for task, stage_chunks in self._to_queued_task:

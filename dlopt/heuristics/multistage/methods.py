@@ -1,7 +1,7 @@
-"""The algorithms as registered methods: a whole stream at once.
+"""The registered methods: an algorithm applied to a whole stream.
 
 The method ``multi-stage`` is the function `multi_stage` of this module, ``multi-stage:literal-F1``
-is `multi_stage_literal_f1`; they all tell what arrives to
+is `multi_stage_literal_f1`; they all submit what arrives to
 :class:`dlopt.heuristics.multistage.engine.MultiStage`, one by one.
 """
 
@@ -20,8 +20,8 @@ from dlopt.problems.multistage.goals import default_objective
 from dlopt.result import NO_LIMITS, Limits, PlanClass, Result, Status
 
 PLAN_CLASS: PlanClass = "any"
-"""What a task gets: stages end where another task is sent, too, so that a node may have several
-chunks of a task between two reservations."""
+"""Stages end where another task is sent, too, so that a node may have several chunks of a task
+between two reservations."""
 
 
 def stream(
@@ -41,7 +41,7 @@ def stream(
     -------
     Result
         ``FEASIBLE``, or ``UNKNOWN`` if the algorithm finds no plan for what the instance has
-        promised already, or for a mandatory reservation beside what it promised itself.
+        promised already, or for a mandatory reservation together with its own promises.
     """
     goal = objective or default_objective(instance)
     try:
@@ -51,7 +51,7 @@ def stream(
     plan = engine.plan()
     rejected = next((d.reason for d in plan.decisions if not d.accepted), None)
     refused = next((grant.reason for grant in plan.grants if not grant.accepted), None)
-    told = [
+    messages = [
         text
         for text in (
             None if rejected is None else f"first rejection: {rejected}",
@@ -65,12 +65,12 @@ def stream(
         objective=goal,
         value=claimed_value(instance, plan, goal),
         plan_class=PLAN_CLASS,
-        reason="; ".join(told) or None,
+        reason="; ".join(messages) or None,
     )
 
 
 def decide_all(algorithm: str, instance: Instance, *, reference: bool = False) -> MultiStage:
-    """Return an engine that was told all that arrives.
+    """Return an engine that has decided on everything that arrives.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def decide_all(algorithm: str, instance: Instance, *, reference: bool = False) -
 
 
 def applies(instance: Instance) -> str | None:
-    """Return why an algorithm does not apply: nodes that differ, or set-up costs."""
+    """Return why an algorithm does not apply: different nodes, or set-up costs."""
     return algorithm_names.reason_against(instance.cluster)
 
 

@@ -1,11 +1,12 @@
-"""What is taken, for the planner: nodes that are free at the same times stand in one group.
+"""Busy intervals for the planner: nodes that are free at the same times form one group.
 
-The planner asks from when on a node can be served, and until when. A node that is free while the
-channel is taken cannot be, so such a time may count as taken: of a node that waits until it is
-served, the time from the instant at which it can receive; of one that is not served in a stage,
-though there is load left, the whole stage. Nodes that are served in the same stages, whenever each
-is, then stay equal; only the last stage of a task divides them. What is planned is the same; who
-asks whether a node is free must ask `dlopt.heuristics.multistage.busy_intervals.BusyIntervals`.
+The planner needs the interval in which a node can be served. A node that is free while the channel
+is busy cannot be served, so such a time may count as busy: of a node that waits until it is served,
+the time from the instant at which it can receive; of one that is not served in a stage although
+there is load left, the whole stage. Nodes that are served in the same stages, at whatever time,
+then stay identical; only the last stage of a task splits them. The resulting plans are the same,
+but whether a node is free must be looked up in
+`dlopt.heuristics.multistage.busy_intervals.BusyIntervals`.
 """
 
 from __future__ import annotations
@@ -25,26 +26,26 @@ from dlopt.heuristics.multistage.busy_intervals import (
 )
 
 Positions: TypeAlias = Sequence[int]
-"""Places in the order in which nodes can receive, increasing."""
+"""Positions in the order in which nodes can receive, increasing."""
 
 
 class NodeGroup(NamedTuple):
-    """Nodes that are taken at the same times."""
+    """Nodes that are busy at the same times."""
 
     earliest: Number
-    """They cannot receive before it; it may be too early, and is improved."""
+    """A lower bound on when they can receive; it is improved over time."""
     busy: list[Number]
     nodes: tuple[int, ...]
 
 
 class GroupAllocation(NamedTuple):
-    """Nodes of a group, the first ones, that a plan takes."""
+    """The first nodes of a group, which a plan uses."""
 
     group: int
     size: int
-    """How many of the first nodes these are, with those of the moves before."""
+    """The number of these first nodes, with those of the allocations before."""
     filled: dict[int, Number]
-    """Gaps between busy times, by the index of their end, and until when each is taken."""
+    """Gaps between busy times, by the index of their end, and until when each is busy."""
 
 
 class GroupPlan(Protocol):
@@ -58,7 +59,7 @@ class GroupPlan(Protocol):
 
 
 class NodeGroups:
-    """What is taken of the channel and of groups of nodes.
+    """The busy intervals of the channel and of groups of nodes.
 
     Lists are replaced and never changed, so that copies share them.
 
@@ -76,23 +77,23 @@ class NodeGroups:
 
     @classmethod
     def from_busy(cls, channel: list[Number], nodes: Sequence[list[Number]]) -> NodeGroups:
-        """Return groups of nodes that are taken at given times."""
+        """Return groups of nodes that are busy at given times."""
         state = cls(channel, [])
         state._add((0, busy, (node,)) for node, busy in enumerate(nodes))
         return state
 
     @classmethod
     def of(cls, ready: Sequence[Number], channel: Number, now: Number) -> NodeGroups:
-        """Return a cluster whose nodes and channel are taken until they are ready.
+        """Return a cluster whose nodes and channel are busy until they are ready.
 
-        What is free at `now` is not taken at all.
+        What is free at `now` has no busy time at all.
         """
         busy = [[now * 0, instant] if instant > now else [] for instant in ready]
         return cls.from_busy([now * 0, channel] if channel > now else [], busy)
 
     @property
     def nodes(self) -> list[list[Number]]:
-        """When each node is taken."""
+        """The busy intervals of each node."""
         pairs = [(node, busy) for _, busy, nodes in self.groups for node in nodes]
         return [busy for _, busy in sorted(pairs)]
 
@@ -101,7 +102,7 @@ class NodeGroups:
         return NodeGroups(self.channel, self.groups.copy())
 
     def allocate(self, plan: GroupPlan) -> None:
-        """Take what a plan of the planner needs."""
+        """Allocate channel and nodes to a plan of the planner."""
         self.channel = self.channel.copy()
         for start, sent in plan.transmissions():
             insert_interval(self.channel, start, sent)
@@ -118,14 +119,14 @@ class NodeGroups:
         self._add(found)
 
     def reserve(self, window: ReservedWindow, known: dict[int, Any]) -> None:
-        """Take what a reservation needs.
+        """Allocate channel and nodes to a reservation.
 
         Parameters
         ----------
         window : Window
         known : dict
-            What the same reservation made of objects before, by their ``id``, with the objects:
-            copies share most of theirs, and go on sharing.
+            The objects that the same reservation changed before, by their ``id``, with the results:
+            copies share most of their objects, and go on sharing.
         """
         self.channel = _with_interval_cached(self.channel, window.start, window.io_end, known)
         groups, self.groups = self.groups, []
@@ -136,7 +137,7 @@ class NodeGroups:
             self.groups += found[1]
 
     def purge(self, now: Number) -> None:
-        """Drop what ended at an instant or before it: nothing is planned there any more."""
+        """Discard what ended at an instant or before it: nothing is planned there any more."""
         self.channel = without_past(self.channel, now)
         groups, self.groups = self.groups, []
         self._add((earliest, without_past(busy, now), nodes) for earliest, busy, nodes in groups)
@@ -159,7 +160,7 @@ class NodeGroups:
 
 
 class OrderedGroup(NamedTuple):
-    """Nodes of a group that stand in a line."""
+    """Nodes of a group with their positions in the reception order."""
 
     group: int
     busy: list[Number]
@@ -171,9 +172,9 @@ class OrderedGroup(NamedTuple):
 class ReceptionOrder:
     """Nodes in the order in which they can receive first; of two at one instant, by number.
 
-    A node can receive when it is free and the channel is. It is found out only for as many nodes
-    as are asked for. What a state was found to be once is the least that it can be later, and the
-    least for every state that has more taken: it is kept, and copies begin with it.
+    A node can receive when both it and the channel are free. This is computed lazily, for as many
+    nodes as needed. A computed instant is a lower bound for all later times and for every state
+    with more allocations: it is stored, and copies begin with it.
 
     Parameters
     ----------
@@ -201,7 +202,7 @@ class ReceptionOrder:
         self.ordered_groups: list[OrderedGroup] = []
 
     def extend_to(self, count: int) -> int:
-        """Find out the first nodes, and return how many there are, `count` at the most."""
+        """Determine the first nodes, and return how many there are, `count` at the most."""
         while len(self.order) < count:
             merged_groups = self._merge_equivalent(self._next())
             if not merged_groups:
@@ -220,7 +221,7 @@ class ReceptionOrder:
         return count
 
     def first(self, count: int) -> Iterator[OrderedGroup]:
-        """Yield the parts of the first nodes, which are known."""
+        """Yield the groups of the first nodes, which are determined already."""
         for part in self.ordered_groups:
             positions = part.positions
             if positions[-1] < count:
@@ -254,7 +255,7 @@ class ReceptionOrder:
         return found
 
     def _merge_equivalent(self, found: list[tuple[Number, int]]) -> list[tuple[Number, int]]:
-        """Make one group of those that differ only in what was before they can receive."""
+        """Merge groups that differ only in times before they can receive."""
         if len(found) < 2:
             return found
         groups = self._state.groups
@@ -277,8 +278,10 @@ def _with_gaps_filled(busy: list[Number], filled: dict[int, Number]) -> list[Num
 
     Examples
     --------
-    >>> _with_gaps_filled([4, 6, 9, 10], {0: 4, 2: 8}), _with_gaps_filled([0, 2, 4, 6], {2: 4}), _with_gaps_filled([], {0: 2})
-    ([0, 8, 9, 10], [0, 6], [0, 2])
+    >>> _with_gaps_filled([4, 6, 9, 10], {0: 4, 2: 8}), _with_gaps_filled([0, 2, 4, 6], {2: 4})
+    ([0, 8, 9, 10], [0, 6])
+    >>> _with_gaps_filled([], {0: 2})
+    [0, 2]
     """
     busy = busy.copy()
     for at, stop in sorted(filled.items(), reverse=True):
@@ -295,7 +298,7 @@ def _with_gaps_filled(busy: list[Number], filled: dict[int, Number]) -> list[Num
 def _split_group(
     group: NodeGroup, window: ReservedWindow, known: dict[int, Any]
 ) -> list[NodeGroup]:
-    """Return what a reservation makes of a group: nodes without it, and with it."""
+    """Split a group by a reservation: nodes with it, and without it."""
     inside = tuple(sorted(set(group.nodes).intersection(window.nodes)))
     if not inside:
         return [group]

@@ -1,9 +1,9 @@
-"""The core of the engine: a queue of accepted tasks with a plan, in plain numbers.
+"""The planner that keeps the chunks of every accepted task.
 
 Tasks are planned in the order of their deadlines, each around the reservations and the tasks
-before it. The first transmission of a task starts when some node can receive first, so none of a
-task behind it starts earlier: the tasks that have begun stand in front. For the same reason the
-tasks before the first one that a decision concerns keep their plans: planned again, they would
+before it. The first transmission of a task starts when some node can receive first, so no
+later task in the order starts earlier: the tasks that have begun come first. For the same reason
+the tasks before the first one that a decision concerns keep their plans: planned again, they would
 come out the same, whatever the instant.
 """
 
@@ -46,7 +46,7 @@ class ScheduledTask(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a reservation is refused: ``nodes``, ``channel``, or a task that would miss."""
+    """Why a reservation is refused: nodes, the channel, or a task that would miss."""
 
     because: Literal["nodes", "channel", "task"]
     missed: str | None = None
@@ -64,15 +64,15 @@ class MultiStageQueue:
     channel : Number
         When the channel becomes free.
     now : Number
-    plain : bool, default False
-        Plan all that wait for every decision, the straightforward way: see
+    reference : bool, default False
+        Plan all waiting tasks for every decision, by the reference implementation
         `dlopt.heuristics.multistage.reference_planner`.
 
     Attributes
     ----------
-    waiting : list of Planned
+    waiting : list of ScheduledTask
         In the order of the plan, which is that of the deadlines and of the first transmissions.
-    sent : list of Planned
+    sent : list of ScheduledTask
         In the order in which they began.
     """
 
@@ -98,7 +98,7 @@ class MultiStageQueue:
         ]
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
-        """Accept a task that arrives now, or return which task would miss; then nothing changes."""
+        """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
         begun = at = self._started_count(new.arrival)
         if not self._reference:
             at = max(begun, bisect_right(self.waiting, new.key, key=_key))
@@ -106,7 +106,7 @@ class MultiStageQueue:
         return self._replan(begun, at, self._states[: at + 1], tasks, new.arrival)
 
     def reserve(self, request: ReservationRequest, now: Number) -> Refusal | tuple[int, ...]:
-        """Reserve nodes, or return why that cannot be; then nothing changes.
+        """Reserve nodes, or return why that is impossible; then the state is unchanged.
 
         What has begun stays as it is. A task that is due when the reservation starts, or before,
         is not concerned.
@@ -137,11 +137,11 @@ class MultiStageQueue:
         return nodes
 
     def load_promised(self, tasks: Iterable[QueuedTask], now: Number) -> Rejection | None:
-        """Plan tasks that were promised before, into an empty queue."""
+        """Load tasks that were promised before, into an empty queue."""
         return self._replan(0, 0, self._states.copy(), sorted(tasks), now)
 
     def advance(self, now: Number) -> None:
-        """Send what was to be sent before an instant."""
+        """Advance the clock: what was to be sent before an instant has been sent."""
         self._commit(self._started_count(now), now)
 
     def placements(self) -> tuple[ScheduledTask, ...]:
@@ -153,14 +153,14 @@ class MultiStageQueue:
         return (*self.sent, *self.waiting[: self._started_count(now)])
 
     def _started_count(self, now: Number) -> int:
-        """Return how many tasks began before an instant, or stand in front of one that did."""
+        """Return how many tasks began before an instant, or precede one that did."""
         waiting = self.waiting
         return next((n for n in range(len(waiting), 0, -1) if _start(waiting[n - 1]) < now), 0)
 
     def _replan(
         self, begun: int, at: int, states: list[Any], tasks: list[QueuedTask], now: Number
     ) -> Rejection | None:
-        """Let tasks take the places from `at` on, if none of them misses."""
+        """Replace the queue from position `at` on by a plan of tasks, if none of them misses."""
         state, plan = states[at].copy(), []
         before = {id(one.task): one.plan.count for one in self.waiting[at:]}
         for task in tasks:

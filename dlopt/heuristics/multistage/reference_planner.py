@@ -1,8 +1,8 @@
-"""The straightforward twin: plain lists of intervals, every number of nodes tried in turn.
+"""Reference implementation: unsorted lists of intervals, every number of nodes tried in turn.
 
-It is what the fast planner is held against, in tests for equal decisions and in benchmarks for
-speed; it uses nothing of it. A task costs O(N S (N + b)) for each number of nodes, with `S` stages
-and `b` intervals a node, and there may be `N` numbers to try.
+The fast planner is compared with it, in tests for equal decisions and in benchmarks for speed; it
+shares no code with the fast planner. A task costs O(N S (N + b)) for each number of nodes, with `S`
+stages and `b` intervals a node, and there may be `N` numbers to try.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Interval: TypeAlias = tuple[Number, Number]
 
 
 class ReferenceBusyIntervals:
-    """What is taken, as it was entered; used as `dlopt.heuristics.multistage.node_groups.NodeGroups`
-    is.
+    """Busy intervals as they were added; the reference for
+    `dlopt.heuristics.multistage.node_groups.NodeGroups`.
     """
 
     def __init__(self, channel: list[Interval], nodes: list[list[Interval]]) -> None:
@@ -28,7 +28,7 @@ class ReferenceBusyIntervals:
 
     @classmethod
     def of(cls, ready: Sequence[Number], channel: Number, now: Number) -> ReferenceBusyIntervals:
-        """Return a cluster whose nodes and channel are taken until they are ready."""
+        """Return a cluster whose nodes and channel are busy until they are ready."""
         busy = [[(now * 0, instant)] if instant > now else [] for instant in ready]
         return cls([(now * 0, channel)] if channel > now else [], busy)
 
@@ -37,35 +37,35 @@ class ReferenceBusyIntervals:
         return ReferenceBusyIntervals(self.channel.copy(), [busy.copy() for busy in self.nodes])
 
     def allocate(self, plan: FixedPlan) -> None:
-        """Take what the chunks of a plan need."""
+        """Allocate channel and nodes to the chunks of a plan."""
         for chunk in plan.chunks:
             if chunk.start < chunk.sent:
                 self.channel.append((chunk.start, chunk.sent))
             self.nodes[chunk.node].append((chunk.start, chunk.end))
 
     def reserve(self, window: ReservedWindow, known: object) -> None:
-        """Take what a reservation needs."""
+        """Allocate channel and nodes to a reservation."""
         self.channel.append((window.start, window.io_end))
         for node in window.nodes:
             self.nodes[node].append((window.start, window.end))
 
     def purge(self, now: Number) -> None:
-        """Drop what ended at an instant or before it."""
+        """Discard what ended at an instant or before it."""
         self.channel = [busy for busy in self.channel if busy[1] > now]
         self.nodes = [[one for one in busy if one[1] > now] for busy in self.nodes]
 
     def channel_busy(self, start: Number, end: Number) -> bool:
-        """Tell whether the channel is not free all the time."""
+        """Tell whether the channel is busy at some time of an interval."""
         return any(_overlap(one, start, end) for one in self.channel)
 
     def node_busy(self, node: int, start: Number, end: Number) -> bool:
-        """Tell whether a node is not free all the time."""
+        """Tell whether a node is busy at some time of an interval."""
         return any(_overlap(one, start, end) for one in self.nodes[node])
 
 
 class ReferenceTaskPlanner:
-    """Plans one task after the other; used as `dlopt.heuristics.multistage.task_planner.TaskPlanner`
-    is.
+    """Plans one task after the other; the reference for
+    `dlopt.heuristics.multistage.task_planner.TaskPlanner`.
     """
 
     def __init__(self, tau: Number, chi: Number) -> None:
@@ -131,7 +131,7 @@ class ReferenceTaskPlanner:
 
 
 def merged_intervals(intervals: Iterable[Interval], lo: Number, hi: Number) -> list[Interval]:
-    """Return what of some intervals lies within ``[lo, hi]``, merged where they overlap or touch.
+    """Return the parts of intervals within ``[lo, hi]``, merged where they overlap or touch.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def merged_intervals(intervals: Iterable[Interval], lo: Number, hi: Number) -> l
 
 
 def _available(channel: list[Interval], busy: list[Interval], lo: Number) -> Number:
-    """Return the first instant from `lo` on at which neither channel nor node is taken."""
+    """Return the first instant from `lo` on at which both channel and node are free."""
     instant = lo
     moved = True
     while moved:
@@ -162,7 +162,7 @@ def _available(channel: list[Interval], busy: list[Interval], lo: Number) -> Num
 
 
 def _first_gap(busy: list[Interval], start: Number, end: Number) -> Interval:
-    """Return when a node is free first within an interval, from when until when."""
+    """Return the first free interval of a node within an interval."""
     start = _available([], busy, start)
     later = [one[0] for one in busy if one[0] > start]
     return start, min([end, *later])

@@ -1,16 +1,16 @@
-"""The stages of a plan, and what each node can get of a task in one.
+"""The stages of a plan, and the load that each node can get of a task in one.
 
 A *stage* ``(T, E, F)`` runs from the end `T` of one busy time of the channel to the end `F` of the
 next one, or to the deadline; the channel is free in ``[T, E]``. In a stage a node that is free
 from ``r`` on, and busy again at ``d`` or not before `F`, gets at most one chunk, which it
-completes by ``min(d, F)``. The channel serves, of the nodes that are free, the one that is taken
-first; if none is free it waits for the first that will be.
+completes by ``min(d, F)``. The channel serves, of the nodes that are free, the one that is busy
+again first; if none is free it waits for the first that will be.
 
 With the clock of the channel at ``c``, a node that is served moves it to
 ``min(E, max(c, beta c + (1 - beta) d))``. Of nodes that are all free this order moves it farthest:
 exchange two neighbours. So one more node never does harm in a stage where nodes become free in
 the order in which they are added. Elsewhere nothing is proven; there a stage is *relaxed*: all its
-nodes are taken to be free as soon as one is. What is done with that grows with the nodes, and is
+nodes are assumed to be free as soon as one is. What is done with that grows with the nodes, and is
 no less than what can be done, so that bisection tells which numbers of nodes are too few.
 """
 
@@ -53,9 +53,9 @@ class StageNodes:
     Parameters
     ----------
     group : int
-        What the planner knows them by.
+        The index of the group in the state of the planner.
     taken : list of Number
-        When each is taken.
+        Busy times of each.
     places : sequence of int
         In the order of nodes, increasing.
     start : Number
@@ -68,11 +68,11 @@ class StageNodes:
     start, stop : Number
         From when until when they are free in the stage.
     until : Number
-        When they are taken next, or the deadline.
+        When they are busy next, or the deadline.
     at : int
         Index of the end of this gap between busy times.
     filled : dict
-        Until when gaps are taken, by their index: see `dlopt.heuristics.multistage.node_groups`.
+        Until when gaps are used, by their index: see `dlopt.heuristics.multistage.node_groups`.
     """
 
     __slots__ = ("at", "busy", "filled", "group", "positions", "size", "start", "stop", "until")
@@ -87,7 +87,7 @@ class StageNodes:
         self.filled: dict[int, Number] = {}
 
     def leave_stage(self, end: Number, channel: list[Number], after: int) -> int:
-        """Take what was free in a stage, go to the next one, and return its index."""
+        """Use what was free in a stage, advance to the next one, and return its index."""
         busy, at, start = self.busy, self.at, end
         self.filled[at] = self.stop
         while at < len(busy) and busy[at] <= start:
@@ -108,24 +108,24 @@ class ServiceRun(NamedTuple):
     """Nodes that are served one after the other, all of which may compute until one instant."""
 
     groups_served: list[Positions]
-    """Where in the order of nodes they are; the first ones of all these."""
+    """Their positions in the order of nodes: the first ones of all these."""
     size: int
     start: Number
     sent: Number
     stop: Number
     end: Number
-    """Until when the last of them is taken: it may have less to do."""
+    """Until when the last of them is busy: it may have less to do."""
     until: Number
-    """When the channel is taken again."""
+    """When the channel is busy again."""
 
     @property
     def positions(self) -> Positions:
-        """Where in the order of nodes they are, in turn."""
+        """Their positions in the order of nodes, in the order of service."""
         return _merged_positions(self.groups_served)[: self.size]
 
 
 class StageDispatcher:
-    """The channel of the stages of a task.
+    """Dispatches a task to nodes, stage by stage.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class StageDispatcher:
         self.tau, self.chi, self.unit, self.negligible = tau, chi, tau + chi, negligible
 
     def relaxed_remainder(self, members: list[StageNodes], until: Number, left: Number) -> Number:
-        """Return what is left at the least: as if all were free as soon as one is."""
+        """Return a lower bound on what is left: as if all were free as soon as one is."""
         first = min(member.start for member in members)
         return self._served(members, [], first, until, left, [])
 
@@ -151,7 +151,7 @@ class StageDispatcher:
         left: Number,
         made: list[ServiceRun],
     ) -> Number:
-        """Return what the nodes leave of a load in a stage, and note which are served when."""
+        """Return what the nodes leave of a load in a stage; add their service to `made`."""
         ready = [member for member in members if member.start <= clock]
         coming = [member for member in members if member.start > clock]
         coming.sort(key=_start, reverse=True)
@@ -232,7 +232,7 @@ class StageDispatcher:
     def chunks(
         self, runs: list[ServiceRun], order: list[int], left: Number
     ) -> Iterator[TimedChunk]:
-        """Yield the chunks of a load that was served so; the same numbers once more."""
+        """Yield the chunks of a load that was dispatched so, by the same computation again."""
         tau, unit = self.tau, self.unit
         for run in runs:
             clock, stop, until = run.start, run.stop, run.until
@@ -252,7 +252,7 @@ class StageDispatcher:
 
 
 def may_free_out_of_order(members: list[StageNodes]) -> bool:
-    """Tell whether nodes may not become free in their order."""
+    """Tell whether nodes may become free in another order than theirs."""
     latest, before, reach = None, -1, -1
     for member in sorted(members, key=_place):
         if latest is None or member.start > latest:

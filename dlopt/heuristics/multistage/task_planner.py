@@ -1,7 +1,6 @@
-"""One divisible task around everything that is taken: how many nodes it gets, and its chunks.
+"""Plans one divisible task around all allocations: its number of nodes, and its chunks.
 
-What a stage is, and why the search for the number of nodes is right, stands in
-`dlopt.heuristics.multistage.stages`.
+`dlopt.heuristics.multistage.stages` defines a stage and proves the search for the number of nodes.
 """
 
 from __future__ import annotations
@@ -23,11 +22,12 @@ from dlopt.heuristics.multistage.stages import (
 )
 
 FLOAT_TOLERANCE = 1e-12
-"""Of a load: what floats may leave, or be too small to send. Of an instant: their error."""
+"""Relative tolerance of floats: of a load, what may be left or is too small to send; of an instant,
+its error. Chosen by hand: far above rounding errors, far below the tolerance of the checker."""
 
 
 class TaskPlan:
-    """Where the planner puts a task."""
+    """The plan of one task: which nodes serve it, and when."""
 
     __slots__ = ("_chosen", "_chunks", "_ending", "_last", "_load", "_order", "_runs", "_server")
 
@@ -48,7 +48,7 @@ class TaskPlan:
 
     @property
     def count(self) -> int:
-        """On how many nodes, of those that can receive first, it is."""
+        """The number of nodes, of those that can receive first, that it uses."""
         return sum(len(member.positions) for member in self._chosen)
 
     @property
@@ -58,22 +58,22 @@ class TaskPlan:
 
     @property
     def chunks(self) -> tuple[TimedChunk, ...]:
-        """The chunks in the order of transmission, written down when first asked for."""
+        """The chunks in the order of transmission, computed at the first access."""
         if self._chunks is None:
             self._chunks = tuple(self._server.chunks(self._runs, self._order, self._load))
         return self._chunks
 
     def transmissions(self) -> Iterator[tuple[Number, Number]]:
-        """Yield when the channel is taken."""
+        """Yield when the channel is busy."""
         for run in self._runs:
             if run.sent > run.start:
                 yield run.start, run.sent
 
     def group_allocations(self) -> Iterator[GroupAllocation]:
-        """Yield what each group of nodes is taken for.
+        """Yield what each group of nodes is used for.
 
-        In all stages but the last one nodes are alike whether they are served or not; in that one
-        they are divided into those served, the one served last, and the others.
+        In all stages but the last one nodes stay identical whether they are served or not; in that
+        one they are split into those served, the one served last, and the others.
         """
         final = self._runs[-1]
         served = {place for run in self._ending for place in run.positions}
@@ -102,7 +102,7 @@ class TaskPlanner:
 
     Notes
     -----
-    Guarantee: what is planned meets its deadline and touches nothing that is taken. The nodes are
+    Guarantee: a plan meets its deadline and overlaps no allocation. The nodes are
     the fewest, of those that can receive first, on which this dispatch completes the load.
     Complexity: O(S g + c) for each number `n` of nodes that is tried, with `g` groups of equal
     nodes in `S` stages and `c` chunks. One or two numbers are tried if the hint is right, else
@@ -143,7 +143,7 @@ class TaskPlanner:
 
 
 class _NodeCountSearch:
-    """One task in one state."""
+    """The search for the number of nodes of one task in one state."""
 
     def __init__(
         self, planner: TaskPlanner, state: NodeGroups, lo: Number, load: Number, deadline: Number
@@ -158,7 +158,7 @@ class _NodeCountSearch:
         self._ordered_groups_counted = 0
 
     def fewest(self, hint: int) -> TaskPlan | DeadlineMiss:
-        """Return the chunks on the fewest nodes that do: those certain not to are passed first."""
+        """Return the chunks on the fewest nodes that suffice: galloping search, then bisection."""
         low = self._insufficient_nodes()
         high = self.reception_order.extend_to(max(hint, low + 1))
         best: TaskPlan | None = None
@@ -197,7 +197,7 @@ class _NodeCountSearch:
         )
 
     def _insufficient_nodes(self) -> int:
-        """Return how many nodes have no time for the load even if they all can be served."""
+        """Return how many nodes lack the time for the load even if all can be served."""
         needed, known = (self.load - self.negligible) * self.unit, 0
         while self.reception_order.extend_to(known + 1) > known:
             known = len(self.reception_order.order)
@@ -206,7 +206,7 @@ class _NodeCountSearch:
         return known
 
     def _free_time_bound(self, count: int) -> Number:
-        """Return how long the first nodes are free from when they can receive on, at the most."""
+        """Return an upper bound on the free time of the first nodes since they can receive."""
         sums, free = self._sums, dict[int, Number]()
         if count >= len(sums):
             for part in self.reception_order.ordered_groups[self._ordered_groups_counted :]:
@@ -220,8 +220,8 @@ class _NodeCountSearch:
     def run(self, count: int, relaxed: bool = True) -> tuple[Number, TaskPlan | None]:
         """Return what the first nodes leave of the load, and the plan.
 
-        With `relaxed_remainder`, what is left at the least, and no plan if that is not what is left; and
-        no more than is needed to tell that something is.
+        With `relaxed`, a lower bound on what is left, no plan if it is not exact, and no more work
+        than needed to tell that something is left.
         """
         server, channel, deadline = self._server, self._channel, self.deadline
         negligible, left, time, pure = (
@@ -276,7 +276,7 @@ class _NodeCountSearch:
 
 
 def _busy_until_deadline(channel: list[Number], deadline: Number) -> list[Number]:
-    """Return when the channel is taken before a deadline, and what ends the last stage.
+    """Return the busy times of the channel before a deadline, and the end of the last stage.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def _busy_until_deadline(channel: list[Number], deadline: Number) -> list[Number
 
 
 def _free_time(busy: list[Number], start: Number, end: Number) -> Number:
-    """Return how long a node is free between an instant at which it is, and another.
+    """Return how long a node is free between an instant at which it is free, and another.
 
     Examples
     --------

@@ -83,7 +83,8 @@ def exact_trace(
     >>> instance = Instance(Cluster(1, tau=0, chi=1), (Task("a", 0, 1, 9), Task("b", 0, 1, 9)))
     >>> chunks = (Executed("a", 0, 1, 3, 3, 3, 4), Executed("b", 0, 1, 3.75, 3.75, 3.75, 4.75))
     >>> required_loads = {"a": Fraction(1), "b": Fraction(1)}
-    >>> [int(one.end) for one in exact_trace(instance, Scenario(), Trace((), chunks), required_loads)]
+    >>> trace = Trace((), chunks)
+    >>> [int(one.end) for one in exact_trace(instance, Scenario(), trace, required_loads)]
     [4, 5]
     """
     cluster, factors = instance.cluster, {factor.task: factor for factor in scenario.factors}

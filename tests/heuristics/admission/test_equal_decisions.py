@@ -107,7 +107,7 @@ def floats(stream, name):
 
 @pytest.mark.parametrize("name", sorted(set(REGISTERED) - set(TWINS)))
 def test_some_have_no_twin(name):
-    with pytest.raises(NotApplicableError, match=f"{name} has no plain twin"):
+    with pytest.raises(NotApplicableError, match=f"{name} has no reference implementation"):
         Admission(Cluster(2, 1, 1), name, reference=True)
 
 

@@ -97,7 +97,7 @@ def test_a_promise_that_cannot_be_kept(name):
 
 @pytest.mark.parametrize("name", ["fifo-anna", "edf-anna"])
 def test_who_promises_nothing_cannot_keep_promises(name):
-    reason = "the instance comes with promises"
+    reason = "the instance has promised tasks"
     entry = registry.method("admission", name)
     assert entry.reason_against(LATE).startswith(reason)
     with pytest.raises(NotApplicableError, match=reason):

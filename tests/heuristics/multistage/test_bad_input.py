@@ -29,7 +29,7 @@ TWO = Cluster(2, tau=1, chi=1)
         (
             {"algorithm": "multi-stage:literal", "reference": True},
             NotApplicableError,
-            "multi-stage:literal has no plain twin",
+            "multi-stage:literal has no reference implementation",
         ),
         ({"ready_times": (0,)}, InvalidInstanceError, "ready_times: .* 2 nodes, got 1"),
         ({"ready_times": (0, float("nan"))}, InvalidInstanceError, r"ready_times\[1\]: must be"),

@@ -1,4 +1,4 @@
-"""One task around reservations: by hand, against the reference implementation, and against a linear program."""
+"""One task around reservations: by hand, against the reference, and against a linear program."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Numbers that know by how much they change with a deadline, and up to where nothing else does."""
+"""Parametric numbers: affine functions of a deadline, and where their comparisons change."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dlopt.arithmetic import Number
 
 
 class ComparisonTracker:
-    """The comparisons that numbers were part of, as far as they matter.
+    """Tracks the comparisons of parametric numbers, to find the next breakpoint.
 
     Parameters
     ----------
     at : Number
-        The deadline.
+        The deadline at which the comparisons are evaluated.
 
     Attributes
     ----------
     next : Number or None
-        The least later deadline at which some comparison comes out differently.
+        The next breakpoint: the least later deadline at which the result of a comparison changes.
     """
 
     __slots__ = ("at", "next")
@@ -28,7 +28,7 @@ class ComparisonTracker:
         self.next: Number | None = None
 
     def compare(self, difference: Number, slope: Number) -> None:
-        """Note that a number was held against 0."""
+        """Record that a number was compared with 0."""
         if difference < 0 < slope or slope < 0 < difference:
             root = self.at - difference / slope
             if root > self.at and (self.next is None or root < self.next):
@@ -36,9 +36,9 @@ class ComparisonTracker:
 
 
 class AffineNumber:
-    """A number ``value + slope (d - at)``, as far as a program needs it that compares and adds.
+    """A number ``value + slope (d - at)``, with the operations that the dispatcher needs.
 
-    Comparisons come out as for a deadline `d` just behind `at`.
+    Comparisons are evaluated for a deadline `d` just after `at`.
 
     Parameters
     ----------

@@ -32,7 +32,9 @@ NAMES: dict[str, AdmissionTestName] = {
 
 HYBRIDS = {False: "hybrid", True: "hybrid:literal"}
 LITERAL_THRESHOLD = 1
-"""Tasks; the paper leaves the threshold open, and at this one switches are seen in few tasks."""
+"""Waiting tasks at which HYBRID as printed switches. The paper leaves the number open; with this
+one
+switches occur in streams of few tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +46,13 @@ class FastAlgorithm:
     test : {"r2", "r1", "r0", "replay", "waiting", "edf", "dispatched", "chunk"}
         See `dlopt.heuristics.admission.fast.schedulability_tests` and `literal`.
     reset : {"idle", "running", "never"}
-        Of the readings: when the task that was sent last is forgotten.
+        Of the readings: when the task that was sent last is discarded.
     events : {"arrivals-first", "one-by-one", "dispatch-first"}
         What comes first at one instant: all arrivals, and then what can be sent; what can be sent
         before and after each arrival; or what can be sent, and then all arrivals.
     order : {"edf", "mwf"}
-        By deadlines, or by the largest derivative of the cost at the fewest nodes that would do
-        when the task arrives, for the tests "r2", "r1" and "replay".
+        By deadlines, or by the largest derivative of the cost at the fewest nodes that would
+        suffice when the task arrives, for the tests "r2", "r1" and "replay".
 
     Examples
     --------
@@ -96,12 +98,12 @@ class FastAlgorithm:
 
     @property
     def literal(self) -> bool:
-        """Whether it is a reading of what is printed."""
+        """Whether it is an as-published variant."""
         return ":literal" in self.name
 
     @property
     def from_idle(self) -> bool:
-        """Whether its test believes that the cluster was idle before the first task."""
+        """Whether its test assumes that the cluster was idle before the first task."""
         return self.literal or self.test == "r0"
 
 
@@ -114,7 +116,7 @@ class HybridAlgorithm:
     threshold : int
         FAST-EDF-IIT decides where at least so many tasks wait.
     literal : bool, default False
-        Switch as printed: as if each side could keep what the other promised.
+        Switch as printed: as if each side could keep the promises of the other.
     """
 
     threshold: int = 50

@@ -1,7 +1,7 @@
 """The tree of `deadline_tree` as sorted blocks in arrays, compiled for floats (extra ``fast``).
 
-Blocks of up to `BLOCK_SIZE` tasks, in the order of their deadlines; of each the sum of works and the
-least room. A question looks at every block, which takes a microsecond for a thousand of them.
+Blocks of up to `BLOCK_SIZE` tasks, in the order of their deadlines, each with the sum of its works
+and its least slack. A query visits every block, which takes a microsecond for a thousand of them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
 
 BLOCK_SIZE = 256
-"""Tasks of a block, at the most."""
+"""Tasks of a block, at the most. Chosen by hand: an update costs O(size), a query O(n / size)."""
 _DUE, _WORK, _SUPPLY = range(3)
 _SUM, _SLACK = range(2)
 _COUNT, _ORDER, _FREE = range(3)
 OVERLOADED_BATCH = 64
-"""So many tasks are returned at once."""
+"""Overloaded tasks that one call of the compiled code returns, at the most. Chosen by hand."""
 
 Array: TypeAlias = NDArray[Any]
 
@@ -66,7 +66,7 @@ def _place(  # pragma: no cover
 def _update_block(  # pragma: no cover
     cells: Array, blocks: Array, index: Array, block: int
 ) -> None:
-    """Compute sum and room of a block."""
+    """Recompute the sum of works and the least slack of a block."""
     work, slack = 0.0, np.inf
     for i in range(index[_COUNT, block]):
         work += cells[_WORK, block, i]
@@ -112,7 +112,7 @@ def _overloaded_after(  # pragma: no cover
     found: Array,
     works: Array,
 ) -> int:
-    """Fill `found` and `works` with tasks behind a key that a debt is too much for."""
+    """Fill `found` and `works` with tasks after a key that are overloaded with a deficit."""
     position, place = _place(cells, numbers, index, sizes, due, number)
     work, count = 0.0, 0
     for p in range(position):
@@ -147,7 +147,7 @@ def _insert(  # pragma: no cover
     work: float,
     supply: float,
 ) -> None:
-    """Put a task in; at least one block must be free."""
+    """Insert a task; at least one block must be free."""
     position, place = _place(cells, numbers, index, sizes, due, number)
     if position == sizes[0]:
         if position == 0:
@@ -202,7 +202,7 @@ def _admit(  # pragma: no cover
     supply: float,
     deficit: float,
 ) -> bool:
-    """Put a task in, if no room behind it is too small then."""
+    """Insert a task unless some slack is too small then."""
     before, slack = _split(cells, numbers, blocks, index, sizes, due, number)
     owed = deficit + before + work
     if owed > supply or owed > slack:
@@ -215,7 +215,7 @@ def _admit(  # pragma: no cover
 def _reduce_first(  # pragma: no cover
     cells: Array, numbers: Array, blocks: Array, index: Array, sizes: Array, work: float
 ) -> None:
-    """Change the work of the first task, or take it out."""
+    """Change the work of the first task, or remove it."""
     block = index[_ORDER, 0]
     if work > 0:
         cells[_WORK, block, 0] = work
@@ -237,8 +237,7 @@ def _reduce_first(  # pragma: no cover
 
 
 class DeadlineBlocks:
-    """The tasks that wait: what `dlopt.heuristics.admission.fast.deadline_tree.DeadlineTree` is, for
-    floats.
+    """The waiting tasks: `dlopt.heuristics.admission.fast.deadline_tree.DeadlineTree` for floats.
 
     Notes
     -----
@@ -305,7 +304,7 @@ class DeadlineBlocks:
         self._note(entry)
 
     def admit(self, entry: QueueEntry, supply: float, deficit: float) -> bool:
-        """Insert a task unless the work up to it or a later one would exceed supply less deficit."""
+        """Insert a task unless the work up to it or a later one exceeds supply less deficit."""
         if not self._arrays[-1][1]:
             self._grow()
         admitted: bool = _admit(*self._arrays, *entry.task.key, entry.remaining, supply, deficit)
@@ -328,7 +327,7 @@ class DeadlineBlocks:
             self._first = entry
 
     def _grow(self) -> None:
-        """Double the room for blocks."""
+        """Double the number of blocks."""
         cells, numbers, blocks, index, sizes = self._arrays
         old = numbers.shape[0]
         larger = _arrays(2 * old)

@@ -1,10 +1,10 @@
-"""Tasks in the order of their deadlines, with the sums and minima that an admission test asks for.
+"""A B+ tree of tasks by deadline, with the prefix sums and range minima of an admission test.
 
-A B+ tree. A task `i` has work ``e_i`` and a supply ``b_i``. With ``s_i`` the sum of the works up to
-its own, the least ``b_i - s_i`` of a range is composed from that of its parts: ``(s, b) + (s', b')
-= (s + s', min(b, b' - s))``. Both are kept for every node of the tree, so that a question about all
-tasks behind a place takes the height of the tree. Sums are relative to the range: nothing else
-changes when a task comes in between.
+A task `i` has work ``e_i`` and a supply ``b_i``. With ``s_i`` the sum of the works up to its own,
+its slack is ``b_i - s_i``, and the least slack of a range is composed from those of its parts:
+``(s, b) + (s', b') = (s + s', min(b, b' - s))``. Both are stored for every node of the tree, so
+that a query about all tasks after a position takes the height of the tree. Sums are relative to
+the range: nothing else changes when a task is inserted in between.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
 from dlopt.heuristics.admission.records import QueueKey
 
 _MAX_ITEMS = 48
-"""Tasks of a leaf, or children of a node, at the most."""
+"""Tasks of a leaf, or children of a node, at the most. Chosen by hand: it trades the height of the
+tree for the length of the sums in a node."""
 
 
 class _TreeNode:
@@ -34,7 +35,7 @@ class _TreeNode:
     works : list of Number
         Of the tasks; sums of the children.
     slacks : list of Number
-        Levels of the tasks; minima of the children.
+        Supplies of the tasks; least slacks of the children.
     leaf : bool
     """
 
@@ -55,7 +56,7 @@ class _TreeNode:
         return sum(self.works)
 
     def slack(self, first: int = 0) -> Number:
-        """Return the minimum from an item on, relative to what is before that; not of nothing."""
+        """Return the least slack from an item on, relative to what is before; not of nothing."""
         works = self.works[first:] if first else self.works
         slacks = self.slacks[first:] if first else self.slacks
         before = accumulate(works) if self.leaf else accumulate(works, initial=0)
@@ -73,7 +74,7 @@ class _TreeNode:
 
 
 class DeadlineTree:
-    """The tasks that wait.
+    """The waiting tasks by deadline.
 
     Notes
     -----
@@ -118,8 +119,8 @@ class DeadlineTree:
         Returns
         -------
         tuple of (Number, Number or None)
-            The room of a task is its level less the work from the key up to it, its own included.
-            None if no task is behind the key.
+            The slack of a task is its supply less the work from the key up to it, its own included.
+            None if no task is after the key.
         """
         part = self._root
         before: Number = 0
@@ -165,7 +166,7 @@ class DeadlineTree:
         self._update_ancestors(path, part)
 
     def admit(self, entry: QueueEntry, supply: Number, deficit: Number) -> bool:
-        """Insert a task unless the work up to it or a later one would exceed supply less deficit."""
+        """Insert a task unless the work up to it or a later one exceeds supply less deficit."""
         before, slack = self.split(entry.task.key)
         owed = deficit + before + entry.remaining
         if owed > supply or (slack is not None and owed > slack):
@@ -187,7 +188,7 @@ class DeadlineTree:
         self._update_ancestors(path, part)
 
     def _update_ancestors(self, path: list[tuple[_TreeNode, int]], part: _TreeNode) -> None:
-        """Make good what a change of a leaf means for the nodes above it."""
+        """Update the ancestors of a leaf that was changed, and rebalance."""
         while path:
             above, at = path.pop()
             if not part.items:
@@ -212,7 +213,7 @@ class DeadlineTree:
 
     @staticmethod
     def _note(above: _TreeNode, at: int, part: _TreeNode, *, replace: bool) -> None:
-        """Say above what a child is."""
+        """Update the entry of a child in its parent."""
         end = at + 1 if replace else at
         above.items[at:end] = [part]
         above.keys[at:end] = [part.keys[-1]]

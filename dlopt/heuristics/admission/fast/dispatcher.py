@@ -1,7 +1,7 @@
-"""The dispatcher: whenever the head and a node are free, send what the first task needs of it.
+"""The dispatcher: whenever head and a node are free, send a part of the first waiting task.
 
-The node gets as much as it can do by the task's deadline, and what is left of the task waits for
-the next one: so every task takes the fewest nodes. Source: Mamat 2011, section 6.2.2.
+The node gets as much load as it can process by the deadline of the task, and the rest of the task
+waits for the next node: so every task gets the fewest nodes. Source: Mamat 2011, section 6.2.2.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _FLOAT_RESOLUTION = float(ROUNDING)
 
 
 class QueueEntry:
-    """A task that waits, and what of its load does.
+    """A waiting task, and the rest of its load.
 
     Attributes
     ----------
     task : Waiting
     remaining : Number
-        What has not been sent.
+        The load that has not been sent.
     """
 
     __slots__ = ("remaining", "task")
@@ -35,10 +35,10 @@ class QueueEntry:
 
 
 class TaskQueue(Protocol):
-    """The tasks that wait, in the order of their deadlines, as the dispatcher sees them."""
+    """The waiting tasks in the order of their deadlines, as the dispatcher sees them."""
 
     sent_history: Any
-    """What else dispatching changes; to be set back, too."""
+    """Further state that dispatching changes; it is restored by a rollback."""
 
     def first(self) -> QueueEntry | None:
         """Return the task with the earliest deadline."""
@@ -61,7 +61,7 @@ class SentPart(NamedTuple):
 
 
 class _Checkpoint(NamedTuple):
-    """What the dispatcher was, but for the tasks that waited; its lists are copied on writing."""
+    """The state to roll back to, without the waiting tasks; its lists are copied on write."""
 
     times: list[Number]
     counts: list[int]
@@ -75,8 +75,8 @@ class _Checkpoint(NamedTuple):
 class Dispatcher:
     """Nodes and head of a cluster, and the tasks that it sends.
 
-    What is left of a task at its deadline is dropped: there is no node that could still do it in
-    time. (The paper does not say; its loop would send nothing for ever.)
+    The load that is left of a task at its deadline is dropped: no node could process it in time.
+    (The paper leaves this open; its loop would send nothing for ever.)
 
     Parameters
     ----------
@@ -95,17 +95,17 @@ class Dispatcher:
     head : Number
         When the head is free.
     clock : Number
-        What was to be sent before has been sent.
+        Everything that was to be sent before it has been sent.
     sent : list of Sent
     lost : list of Lost
     version : int
-        Tells states of `times` and `counts` apart.
+        Counts the changes of `times` and `counts`.
 
     Notes
     -----
     Complexity of a part that is sent: O(log n + g), with `g` instants in `times`, no more than
-    tasks that are running. Which of the free nodes it goes to does not matter; `chunks` says so
-    afterwards.
+    tasks that are running. Which of the free nodes it goes to does not matter; `chunks` assigns
+    them afterwards.
     """
 
     def __init__(
@@ -178,12 +178,12 @@ class Dispatcher:
             self.clock = until
 
     def commit(self) -> None:
-        """Make what was sent so far irrevocable."""
+        """Commit what was sent so far."""
         self._mark = None
         self._log.clear()
 
     def roll_back(self) -> None:
-        """Take back what was sent since the last `commit`."""
+        """Undo what was sent since the last `commit`."""
         if self._mark is None:
             return
         for entry, remaining in reversed(self._log):
@@ -196,9 +196,9 @@ class Dispatcher:
         self.commit()
 
     def _rounding(self, task: QueuedTask) -> Number:
-        """Return by how much a task may be late for nothing but rounding; exact numbers have none.
+        """Return by how much a task may be late by rounding alone; 0 in exact numbers.
 
-        It is half of what a check in floats allows.
+        It is half of what the checker tolerates in floats.
         """
         if not isinstance(task.deadline, float):
             return 0
@@ -216,7 +216,7 @@ class Dispatcher:
             self._log.append((entry, entry.remaining))
 
     def _occupy_first_node(self, end: Number) -> None:
-        """Let the node that is free first be free at `end` instead."""
+        """Occupy the node that is free first until `end`."""
         if self._mark is not None and self.times is self._mark.times:
             self.times, self.counts = self.times.copy(), self.counts.copy()
         times, counts = self.times, self.counts
@@ -233,7 +233,7 @@ class Dispatcher:
 
 
 def chunks(ready: Sequence[Number], sent: Sequence[SentPart]) -> Iterator[Chunk]:
-    """Yield the parts that were sent as chunks, with their nodes: the one that is free first.
+    """Yield the sent parts as chunks, each on the node that is free first.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def chunks(ready: Sequence[Number], sent: Sequence[SentPart]) -> Iterator[Chunk]
 
 
 def free_after(ready: Sequence[Number], sent: Sequence[SentPart]) -> list[Number]:
-    """Return when each node is free again after parts that were sent, as `chunks` says."""
+    """Return when each node is free again after the sent parts, assigned as by `chunks`."""
     free = list(ready)
     for chunk in chunks(ready, sent):
         free[chunk.node] = chunk.computation_end
@@ -257,7 +257,7 @@ def free_after(ready: Sequence[Number], sent: Sequence[SentPart]) -> list[Number
 
 
 class SortedTaskQueue:
-    """Tasks that wait in a sorted list, the plain way.
+    """Waiting tasks in a sorted list.
 
     Attributes
     ----------
@@ -293,10 +293,10 @@ class SortedTaskQueue:
         entry.remaining = remaining
 
     def insert(self, entry: QueueEntry) -> None:
-        """Let a task wait."""
+        """Insert a waiting task."""
         insort(self.entries, entry, key=queue_key)
 
 
 def queue_key(entry: QueueEntry) -> QueueKey:
-    """Return by what an entry is sorted."""
+    """Return the key by which an entry is sorted."""
     return entry.task.key

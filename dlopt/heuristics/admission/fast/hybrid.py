@@ -1,10 +1,10 @@
 """HYBRID: plan while few tasks wait, and admit without a plan while many do.
 
-As printed (Mamat 2011, Algorithms 9-11) a switch may break promises: what was planned need not pass
-the fast test, which looks at no plan, and `slack_min` of those that wait is not computed anew. Here
-a switch happens only where the other side can keep all promises: with EDF-IIT-2 by a plan for what
-is left of the tasks that wait, with FAST-EDF-IIT by its test. Otherwise the decision stays with the
-side that made the promises, until a later arrival.
+As printed (Mamat 2011, Algorithms 9-11) a switch may break promises: planned tasks need not pass
+the fast test, which ignores the plan, and `slack_min` of the waiting tasks is not computed again.
+Here a switch happens only if the other side can keep all promises: EDF-IIT-2 by a plan for the
+rests of the waiting tasks, FAST-EDF-IIT by its test. Otherwise the side that made the promises goes
+on deciding, until a later arrival.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _EDF_IIT_2 = Algorithm.parse("edf-iit-2")
 
 
 class HybridPlanner:
-    """A queue with a plan, or one without, and what they have sent in turn.
+    """A planner with a plan, or one without, alternating; and what both have sent.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class HybridPlanner:
     Notes
     -----
     Complexity of a decision: that of the side that makes it; where the other side should make it,
-    an attempt to hand over: O(n g), or O(n log n).
+    an attempt to switch: O(n g), or O(n log n).
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class HybridPlanner:
 
     @property
     def tasks(self) -> list[QueuedTask]:
-        """The tasks of which something waits."""
+        """The tasks of which some load waits."""
         return self._core.tasks
 
     def count(self, now: Number) -> int:
@@ -93,7 +93,7 @@ class HybridPlanner:
         return refused
 
     def decider(self, now: Number) -> AdmissionDecider:
-        """Return which side decides at an instant: a new one, to be asked, where they switch."""
+        """Return the side that decides at an instant: a new one where they switch."""
         fast = self._core.count(now) >= self.algorithm.threshold
         if fast == self.fast:
             return self._core

@@ -1,9 +1,9 @@
-"""HYBRID as printed: a switch assumes that what one side promised the other can keep.
+"""HYBRID as printed: a switch assumes that each side can keep the promises of the other.
 
-Algorithm 10 adds up how long the nodes are busy, takes that for work and asks how long all nodes
-would take for it; Algorithm 11 lets the tasks that wait run one after the other from then on, on
-all nodes, and AC-FAST goes on with the completions and slacks that result. Neither asks whether a
-slack is negative, and the channel is taken for free.
+Algorithm 10 adds up how long the nodes are busy, converts that to work and computes how long all
+nodes would take for it; Algorithm 11 lets the waiting tasks run one after the other from then on,
+on all nodes, and AC-FAST goes on with the completions and slacks that result. Neither checks
+whether a slack is negative, and the channel is assumed to be free.
 
 What is open is read in favour of the algorithm: Algorithm 11 leaves the least slack undefined, here
 it is computed from the slacks; no running task has a completion, here the work of Algorithm 10 is
@@ -29,7 +29,7 @@ from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
 from dlopt.heuristics.admission.records import ClusterState, QueuedTask, Rejection, UnfinishedTask
 
 _TEST_AFTER_SWITCH = FastAlgorithm("chunk")
-"""Whose predecessor of a task that comes first is the one of which a part was sent last."""
+"""The reading after a switch: the predecessor of a first task is the one sent from last."""
 
 
 class SwitchedTest(LiteralTest):
@@ -73,7 +73,7 @@ class SwitchedTest(LiteralTest):
 
 
 class LiteralHybridPlanner(HybridPlanner):
-    """A queue with a plan, or one without, as Algorithm 9 switches between them.
+    """A planner with a plan, or one without, as Algorithm 9 switches between them.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class LiteralHybridPlanner(HybridPlanner):
         return refused
 
     def decider(self, now: Number) -> AdmissionDecider:
-        """Return what decides at an instant: a new side, to be asked, where they switch."""
+        """Return the side that decides at an instant: a new one where they switch."""
         fast = self._core.count(now) >= self.algorithm.threshold
         if fast == self.fast:
             return self._core
@@ -118,7 +118,7 @@ class LiteralHybridPlanner(HybridPlanner):
 
 
 class RejectAll:
-    """EDF-IIT-2 finds no plan for the tasks that wait, let alone with a new one.
+    """Rejects every task: EDF-IIT-2 finds no plan for the waiting tasks alone.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""AC-FAST as printed, in the readings that its pseudo code allows, and its smallest repair.
+"""AC-FAST as printed, in the readings that its pseudo code allows, and its minimal repair.
 
 Tasks are admitted as if each had all nodes, one after the other: a task starts when its
-predecessor `p` completes, and those behind it are delayed by its execution time. What the printed
-`getPredecessor` returns for a task that comes first in the queue is open:
+predecessor `p` completes, and the tasks after it are delayed by its execution time. What the
+printed `getPredecessor` returns for a task that comes first in the queue is open:
 
 ``waiting``     nothing; then `adjust` is never called
 ``edf``         the last, in the order of deadlines, of the tasks that are running
@@ -10,11 +10,11 @@ predecessor `p` completes, and those behind it are delayed by its execution time
 ``chunk``       the task of which a part was sent last, even if the rest of it waits
 
 None is sound: each admits tasks that miss their deadlines; the counterexamples are among the
-instances. With ``chunk``, an adjustment whenever a task comes first, and `p` forgotten once the
+instances. With ``chunk``, an adjustment whenever a task comes first, and `p` discarded once the
 cluster is idle, no miss was found in millions of random streams: that is ``fast-edf-iit-r0``. All
-of them believe that the cluster was idle before the first task.
+of them assume that the cluster was idle before the first task.
 
-Source: Mamat 2011, Algorithms 6-8. Mended, for the text says so: epsilon in Algorithm 7 is the
+Source: Mamat 2011, Algorithms 6-8. Repaired, as the text requires: epsilon in Algorithm 7 is the
 execution time; Algorithm 8 runs over the N nodes, not over the head and all of them but one.
 """
 
@@ -39,7 +39,7 @@ Reset: TypeAlias = Literal["idle", "running", "never"]
 
 
 class EstimatedTask(QueueEntry):
-    """A task that waits, and what AC-FAST believes of it.
+    """A waiting task, and the estimates of AC-FAST for it.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class EstimatedTask(QueueEntry):
         Execution time of all of it on all nodes.
     completion : Number
     slack, least_slack : Number
-        By how much it may start later, and the least of that of it and all behind it.
+        By how much it may start later, and the least of that over it and all tasks after it.
     """
 
     __slots__ = ("completion", "least_slack", "slack", "time")
@@ -85,7 +85,7 @@ class LiteralTest(SortedTaskQueue):
     reading : {"waiting", "edf", "dispatched", "chunk"}
         Which task is the predecessor of one that comes first.
     reset : {"idle", "running", "never"}
-        When that task is forgotten: once the whole cluster is idle, once no part of it is
+        When that task is discarded: once the whole cluster is idle, once no part of it is
         running (then it is the last of those that are), or never.
     always : bool
         Adjust whenever a task comes first, not only if no task waits.
@@ -119,7 +119,7 @@ class LiteralTest(SortedTaskQueue):
         return None
 
     def renew_least_slacks(self) -> None:
-        """Compute the least slack of each task that waits and all behind it (Algorithm 7)."""
+        """Compute the least slack over each waiting task and those after it (Algorithm 7)."""
         least = None
         for one in reversed(self.entries):
             least = one.slack if least is None else min(one.slack, least)
@@ -133,7 +133,7 @@ class LiteralTest(SortedTaskQueue):
     def deadlines(
         self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
     ) -> Iterator[Number]:
-        """Yield when the task is believed to complete.
+        """Yield the estimated completion of the task.
 
         Line 2 admits no task that is due when it is sent: the next deadline is taken for a
         billionth of the time from its arrival later.
@@ -150,16 +150,16 @@ class LiteralTest(SortedTaskQueue):
     def _examine(
         self, new: QueuedTask, cluster: Dispatcher
     ) -> tuple[int, EstimatedTask] | Rejection:
-        """Return the place of a task and what is believed of it, or which task would miss."""
+        """Return the position of a task and its estimates, or which task would miss."""
         late = cluster.head + new.load * cluster.tau - new.deadline
         if late >= 0:
             return Rejection(new, DeadlineMiss(late, "time"))
         at = bisect_left(self.entries, new.key, key=queue_key)
         time = self.supply_bound.execution_time(new.load)
-        behind: list[EstimatedTask] = self.entries[at:]
-        if behind and time > behind[0].least_slack:
-            least = behind[0].least_slack
-            task = next(entry.task for entry in behind if entry.slack == least)
+        later: list[EstimatedTask] = self.entries[at:]
+        if later and time > later[0].least_slack:
+            least = later[0].least_slack
+            task = next(entry.task for entry in later if entry.slack == least)
             return Rejection(task, DeadlineMiss(time - least, "time"))
         start = self._start(new, at, cluster)
         if new.deadline - start < time:
@@ -176,7 +176,7 @@ class LiteralTest(SortedTaskQueue):
         self.sent_history = _SentHistory(entry, dispatched if left else entry, running)
 
     def _start(self, new: QueuedTask, at: int, cluster: Dispatcher) -> Number:
-        """Return when a task in a place of the order is believed to start."""
+        """Return the estimated start of a task at a position of the order."""
         before = self.entries[at - 1] if at else self._predecessor_of_first(new, cluster)
         if before is None:
             return new.arrival
@@ -207,7 +207,7 @@ class LiteralTest(SortedTaskQueue):
         return dispatched if self.reading == "dispatched" else chunk
 
     def _idle_time(self, now: Number, cluster: Dispatcher) -> Number:
-        """Return how long all nodes would take for what idle ones could have done (`adjust`)."""
+        """Return how long all nodes take for the load that idle ones could have done (`adjust`)."""
         idle: Number = 0
         for time, count in zip(cluster.times, cluster.counts, strict=True):
             idle += max(now - max(time, cluster.head), 0) * count

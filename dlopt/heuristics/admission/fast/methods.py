@@ -1,4 +1,4 @@
-"""The algorithms of chapter 6 as registered methods: a whole stream at once.
+"""The registered methods of chapter 6: an algorithm applied to a whole stream.
 
 The method ``fast-edf-iit`` is the function `fast_edf_iit` of this module, and
 ``fast-edf-iit:literal-edf`` is `fast_edf_iit_literal_edf`.
@@ -24,7 +24,7 @@ AdmissionResult = Result[Solution]
 
 
 class _FastMethod:
-    """FAST-EDF-IIT or FAST-MWF-IIT with a test that is sound, as a function of an instance."""
+    """FAST-EDF-IIT or FAST-MWF-IIT with a sound test, as a function of an instance."""
 
     def __init__(self, test: AdmissionTestName, order: FastOrder = "edf") -> None:
         self.test: AdmissionTestName = test
@@ -46,7 +46,7 @@ class _FastMethod:
 
 
 class _LiteralMethod:
-    """FAST-EDF-IIT as its pseudo code can be read, as a function of an instance."""
+    """A reading of the pseudo code of FAST-EDF-IIT, as a function of an instance."""
 
     def __init__(self, test: AdmissionTestName) -> None:
         self.test = test
@@ -98,12 +98,12 @@ def hybrid(
     objective, limits, hint, seed
         As everywhere; only the first has a part.
     threshold : int
-        How many tasks wait where the fast test takes over.
+        Number of waiting tasks from which the fast test decides.
 
     Notes
     -----
     Guarantee: every promise is kept, however often the sides switch. Source: Mamat 2011,
-    Algorithms 9-11, mended as `dlopt.heuristics.admission.fast.hybrid` says.
+    Algorithms 9-11, repaired as `dlopt.heuristics.admission.fast.hybrid` says.
 
     Examples
     --------
@@ -152,8 +152,10 @@ def without_setup_costs(instance: Instance) -> str | None:
 
 
 def from_idle(instance: Instance) -> str | None:
-    """Return why a test does not apply that knows only what it sent, or None."""
+    """Return why a test that assumes an idle cluster at the start does not apply, or None."""
     busy = instance.promised or instance.channel_free > instance.now
     busy = busy or any(instant > instance.now for instant in instance.free_times)
-    reason = "its test knows only what it sent, and the cluster is busy" if busy else None
+    reason = (
+        "its test assumes an idle cluster at the start, and the cluster is busy" if busy else None
+    )
     return without_setup_costs(instance) or reason

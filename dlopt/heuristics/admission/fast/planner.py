@@ -1,4 +1,4 @@
-"""Admission test and dispatcher together: what `dlopt.Admission` and the simulator run."""
+"""The planner of FAST-EDF-IIT: an admission test and a dispatcher."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MWF_NAME = Algorithm.parse("mwf-opr-mn")
 
 
 class FastPlanner:
-    """Tasks that wait to be sent, and those that were sent.
+    """Admits tasks without a plan, and sends them.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class FastPlanner:
         When the head becomes free.
     now : Number
     reference : bool, default False
-        Look at every task that waits.
+        Check every waiting task instead of sums.
     compiled : bool, default False
-        Let compiled code look at those that wait; for floats. Decisions are the same.
-    controller : Controller, optional
-        What admits tasks, with those that wait already; by default what the algorithm says.
+        Use compiled code for the waiting tasks, in floats. Decisions are the same.
+    admission_test : AdmissionTest, optional
+        The test, with the tasks that wait already; by default that of the algorithm.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class FastPlanner:
 
     @property
     def tasks(self) -> list[QueuedTask]:
-        """The tasks of which something waits, in their order."""
+        """The tasks of which some load waits, in their order."""
         self._roll_back()
         return [entry.task for entry in self.admission_test]
 
@@ -165,14 +165,14 @@ class FastPlanner:
         return ClusterState(ready, self.cluster.head, tasks)
 
     def _sent(self, before: Number | None) -> list[SentPart]:
-        """Return what is sent if no other task is accepted: all of it, or until an instant."""
+        """Return the parts that are sent if no other task is accepted, or until an instant."""
         self._run(before)
         sent = self.cluster.sent.copy()
         self._roll_back()
         return sent
 
     def _keyed(self, new: QueuedTask) -> QueuedTask:
-        """Return a task with the key of the order."""
+        """Return a task with its key in the order."""
         if self._placer is None:
             return new
         fewest = self._placer.fewest(new.load, new.deadline - new.arrival)
@@ -184,7 +184,7 @@ class FastPlanner:
         return new._replace(key=(-self._placer.derivative(new.load, fewest), new.key[1]))
 
     def _positions(self, new: QueuedTask) -> Iterator[tuple[QueueKey, Number, Number | None]]:
-        """Yield the keys that a new task may have, with the deadlines from and before which."""
+        """Yield the keys that a new task may have, each with its interval of deadlines."""
         now, number = new.arrival, new.key[1]
         if self._placer is None:
             dates = [entry.task.deadline for entry in self.admission_test]
@@ -203,7 +203,7 @@ class FastPlanner:
         self._run(now, inclusive=first or events == "one-by-one")
 
     def _run(self, until: Number | None, *, inclusive: bool = False) -> None:
-        """Send what is to be sent until an instant, and not what was only sent on trial."""
+        """Send what is to be sent until an instant, after a rollback of tentative sends."""
         clock = self.cluster.clock
         if until is not None and (until < clock or (until == clock and self._overloaded_after)):
             self._roll_back()

@@ -1,10 +1,11 @@
-"""The repaired tests: work that waits is held against what the cluster is certain to do.
+"""The repaired schedulability tests: demand (waiting work) against the supply bound.
 
-``fast-edf-iit`` (R2) asks of a new task and all behind it that the work due by the deadline of
-each is at most ``Psi`` of it; `supply_bound` has the proof. ``fast-edf-iit-r1`` (R1) holds the work
-against the line that `Psi` becomes beyond the last ready time, which is never above it.
-``fast-edf-iit-replay`` (EXACT) admits what the dispatcher, run to the end, would do in time: no
-test that keeps the dispatcher can admit more of a task that arrives, and keep its promises.
+``fast-edf-iit`` (R2) requires of a new task and all tasks after it that the work due by the
+deadline `d` of each is at most ``Psi(d)``, the supply bound; `supply_bound` has the proof.
+``fast-edf-iit-r1`` (R1) compares the work with the line that `Psi` becomes after the last ready
+time, which is never above it. ``fast-edf-iit-replay`` (EXACT) admits what the dispatcher, simulated
+to the end, would complete in time: with this dispatcher no test can admit more at an arrival and
+keep its promises.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, QueueKe
 
 
 class AdmissionTest(Protocol):
-    """What admits tasks, and keeps those that wait: also a `TaskQueue`."""
+    """Admits tasks, and stores those that wait: also a `TaskQueue`."""
 
     sent_history: Any
 
@@ -34,7 +35,7 @@ class AdmissionTest(Protocol):
         """Return how many tasks wait."""
 
     def __iter__(self) -> Iterator[QueueEntry]:
-        """Yield the tasks that wait, the earliest deadline first."""
+        """Yield the waiting tasks, the earliest deadline first."""
 
     def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
         """Admit a task that arrives now, or return who would miss."""
@@ -47,7 +48,7 @@ class AdmissionTest(Protocol):
     ) -> Iterator[Number]:
         """Yield the deadlines from `low` to before `high` that may be the earliest, ascending.
 
-        The key of the task says where it waits, whatever its deadline; `high` may be None.
+        The position of the task follows from its key, whatever its deadline; `high` may be None.
         """
 
     def first(self) -> QueueEntry | None:
@@ -61,7 +62,7 @@ class AdmissionTest(Protocol):
 
 
 class LinearTest(SortedTaskQueue):
-    """R1 or R2, looking at every task behind the new one: O(n log g) a decision.
+    """R1 or R2, checking every task after the new one: O(n log g) a decision.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class LinearTest(SortedTaskQueue):
 
 
 class DeadlineIndex(Protocol):
-    """The tasks that wait, with their works and levels: `DeadlineTree` has the meaning."""
+    """The waiting tasks with their works and supplies, as defined for `DeadlineTree`."""
 
     def __len__(self) -> int:
         """Return how many tasks wait."""
@@ -138,7 +139,7 @@ class DeadlineIndex(Protocol):
         """Insert a task, with its remaining load as work."""
 
     def admit(self, entry: QueueEntry, supply: Number, deficit: Number) -> bool:
-        """Insert a task unless the work up to it or a later one would exceed supply less deficit."""
+        """Insert a task unless the work up to it or a later one exceeds supply less deficit."""
 
     def reduce_first(self, work: Number) -> None:
         """Change the work of the first task, or remove the task if no work is left."""
@@ -147,10 +148,10 @@ class DeadlineIndex(Protocol):
 class IndexedTest:
     """The same decisions from sums: O(log n + log g) a decision, with a tree, in most states.
 
-    The line of R1 is held against all tasks behind the new one at once. Those that it would not
-    let in are looked at one by one for R2, up to the first that `Psi` does not let in either: where
-    many wait that are due before the last node is free, that is O(n) again. After something was
-    sent, the next decision takes O(g) more.
+    The line of R1 is compared with all tasks after the new one at once. Those that exceed it are
+    checked one by one for R2, up to the first that exceeds `Psi` as well: where many tasks wait
+    that are due before the last node is free, that is O(n) again. After something was sent, the
+    next decision takes O(g) more.
 
     Parameters
     ----------
@@ -196,7 +197,7 @@ class IndexedTest:
             yield due
 
     def would_reject(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
-        """Look at the tasks below the line of R1: return the first that would miss."""
+        """Check the tasks that exceed the line of R1: return the first that would miss."""
         self.supply_bound.evaluate(cluster)
         deficit = self.supply_bound.deficit
         before, _ = self.store.split(new.key)
@@ -233,7 +234,7 @@ class IndexedTest:
 
 
 class ReplayTest(SortedTaskQueue):
-    """EXACT: run the dispatcher to the end with the new task: O(parts (log n + g)) a decision."""
+    """EXACT: simulate the dispatcher with the new task: O(parts (log n + g)) a decision."""
 
     def try_admit(self, new: QueuedTask, cluster: Dispatcher) -> Rejection | None:
         """Admit a task that arrives now, or return who would miss."""
@@ -258,9 +259,9 @@ class ReplayTest(SortedTaskQueue):
     def deadlines(
         self, new: QueuedTask, cluster: Dispatcher, low: Number, high: Number | None
     ) -> Iterator[Number]:
-        """Yield the deadlines at which some comparison of the run changes, ascending.
+        """Yield the breakpoints: deadlines at which a comparison of the simulation changes.
 
-        All that the run computes of the deadline is a constant and a multiple of it.
+        All numbers of the simulation are affine functions of the deadline.
         """
         due: Number | None = low
         while due is not None and (high is None or due < high):

@@ -1,4 +1,4 @@
-r"""What a cluster is certain to do by an instant, whatever the dispatcher sends first.
+r"""The supply bound of a cluster: load done by an instant, whatever the dispatcher sends first.
 
 Let ``m_1 <= ... <= m_N`` be when nodes can be sent to: when node and head are free, not before now.
 With ``beta = chi / (tau + chi)``,
@@ -53,7 +53,7 @@ from dlopt.heuristics.admission.fast.dispatcher import Dispatcher
 
 
 class SupplyBound:
-    """`Psi` of a dispatcher as it stands.
+    """The supply bound `Psi` of a dispatcher in its present state.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class SupplyBound:
         return load / self.slope
 
     def evaluate(self, cluster: Dispatcher) -> None:
-        """Look at a cluster as it is.
+        """Evaluate the bound for the present state of a cluster.
 
         Complexity: O(log g), or O(g) if something was sent since; `g` as in `Dispatcher`.
         """
@@ -115,7 +115,7 @@ class SupplyBound:
         self._first = bisect_right(self._times, self._earliest_start)
 
     def load(self, instant: Number) -> Number:
-        """Return what the cluster is certain to do by an instant."""
+        """Return the load that the cluster is certain to process by an instant: ``Psi``."""
         if instant <= self._earliest_start:
             return 0 * self.unit
         first, last = self._first, bisect_left(self._times, instant)
@@ -126,7 +126,7 @@ class SupplyBound:
         return time / self.unit
 
     def instant(self, load: Number, clipped: bool = True) -> Number:
-        """Return by when the cluster is certain to do a load, which must not be 0.
+        """Return by when the cluster is certain to process a load, which must not be 0.
 
         If not `clipped`, this is by the line that `Psi` becomes beyond the last ``m_k``.
 
@@ -154,7 +154,7 @@ class SupplyBound:
 
     @property
     def deficit(self) -> Number:
-        """By how much `Psi` beyond the last ``m_k`` is less than ``slope d``."""
+        """By how much `Psi` after the last ``m_k`` is less than ``slope d``."""
         return (
             self._earliest_start * self._sums[self._first] + self._tails[self._first]
         ) / self.unit
