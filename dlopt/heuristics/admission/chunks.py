@@ -29,6 +29,21 @@ def chunks(
         When each node is ready before the first placement.
     plan : iterable of PlannedTask
         In the order in which they were placed.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> from dlopt.heuristics.admission.algorithm_names import Algorithm
+    >>> from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+    >>> from dlopt.heuristics.admission.records import Placement, QueuedTask
+    >>> planner = OprEprPlanner(Algorithm.parse("edf-opr-mn"), costs, 2)
+    >>> task = QueuedTask((5, 0), "a", zero, one, 5 * one)
+    >>> placement = Placement(2, not_before=zero, start=zero, sent=one, end=Fraction(4, 3))
+    >>> plan = [PlannedTask(task, placement)]
+    >>> [(chunk.node, str(chunk.load)) for chunk in chunks(planner, costs, [zero, zero], plan)]
+    [(0, '2/3'), (1, '1/3')]
     """
     tau, chi, theta_cm, theta_cp = costs
     free = [(instant, node) for node, instant in enumerate(ready)]

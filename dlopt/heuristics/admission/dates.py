@@ -54,7 +54,7 @@ def dated(instance: Instance, plan: Solution, origin: int) -> Solution:
 
     arrivals = {task.id: task.arrival for task in instance.tasks}
     return Solution(
-        tuple(replace(said, at=arrivals[said.task]) for said in plan.decisions),
+        tuple(replace(decision, at=arrivals[decision.task]) for decision in plan.decisions),
         tuple(
             replace(
                 chunk,

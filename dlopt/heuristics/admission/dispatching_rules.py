@@ -78,6 +78,20 @@ def mwf_order(
 
     It is evaluated at the fewest nodes that would suffice if all of them were ready now. Source:
     Mamat 2011, (4.1). Ties go to the earlier arrival.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> from dlopt.heuristics.admission.algorithm_names import Algorithm
+    >>> tasks = [
+    ...     QueuedTask((9, 0), "a", zero, 2 * one, 9 * one),
+    ...     QueuedTask((5, 1), "b", zero, one, 5 * one),
+    ... ]
+    >>> planner = OprEprPlanner(Algorithm.parse("mwf-opr-mn"), costs, 2)
+    >>> [task.id for task in mwf_order(planner, tasks, zero)]
+    ['a', 'b']
     """
     ranked = []
     for task in tasks:

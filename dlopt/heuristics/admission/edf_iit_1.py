@@ -26,6 +26,18 @@ class EdfIit1Planner:
     -----
     The nodes are allocated until the promise, even if their work ends before it. Complexity: O(N)
     for each number of nodes that is tried, O(N^2) a task.
+
+    Examples
+    --------
+    Nodes that are ready at 0 and 1, and a load of 3 that is due at 5:
+
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> planner = EdfIit1Planner(Algorithm.parse("edf-iit-1"), costs, 2)
+    >>> placement = planner.place(ReadyTimes((zero, one), zero), zero, 3 * one, 5 * one)
+    >>> placement.nodes, str(placement.end)
+    (2, '34/7')
     """
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Number, ...], nodes: int) -> None:

@@ -42,6 +42,18 @@ class EdfIit2Planner:
     costs : tuple of Number
         ``(tau, chi, theta_cm, theta_cp)``, all of one number type.
     nodes : int
+
+    Examples
+    --------
+    Nodes that are ready at 0 and 1, and a load of 3 that is due at 5:
+
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> planner = EdfIit2Planner(Algorithm.parse("edf-iit-2"), costs, 2)
+    >>> placement = planner.place(ReadyTimes((zero, one), zero), zero, 3 * one, 5 * one)
+    >>> placement.nodes, str(placement.end)
+    (2, '4')
     """
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Number, ...], nodes: int) -> None:

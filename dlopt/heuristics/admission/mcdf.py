@@ -47,6 +47,21 @@ def plan_mcdf(
     O(log n) for each time that a task comes to need more nodes.
 
     Source: Lin et al. 2005, section 5.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> from dlopt.heuristics.admission.algorithm_names import Algorithm
+    >>> tasks = [
+    ...     QueuedTask((9, 0), "a", zero, 2 * one, 9 * one),
+    ...     QueuedTask((5, 1), "b", zero, one, 5 * one),
+    ... ]
+    >>> planner = OprEprPlanner(Algorithm.parse("mcdf"), costs, 2)
+    >>> plan = plan_mcdf(planner, ReadyTimes((zero, 3 * one), zero), tasks, zero, True)
+    >>> [(planned.task.id, str(planned.placement.start)) for planned in plan]
+    [('a', '0'), ('b', '3')]
     """
     ranking = DerivativeRanking(task_planner, tasks, on_examined)
     plan: list[PlannedTask] = []

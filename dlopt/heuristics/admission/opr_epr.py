@@ -55,6 +55,18 @@ class OprEprPlanner:
     minimum number of nodes, it takes the fewest that end by its deadline then; this is the
     earliest instant at which as many nodes are ready as it needs, as figure 4.1 of Mamat 2011
     has it. All of its nodes are free again at its end, ``start + E(load, n)``.
+
+    Examples
+    --------
+    Nodes that are ready at 0 and 1, and a load of 3 that is due at 5:
+
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> planner = OprEprPlanner(Algorithm.parse("edf-opr-mn"), costs, 2)
+    >>> placement = planner.place(ReadyTimes((zero, one), zero), zero, 3 * one, 5 * one)
+    >>> placement.nodes, str(placement.end)
+    (2, '5')
     """
 
     def __init__(self, algorithm: Algorithm, costs: tuple[Number, ...], nodes: int) -> None:

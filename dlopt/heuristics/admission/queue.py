@@ -73,6 +73,17 @@ class PlannedQueue:
         In the order of the plan, which is that of their starts.
     sent : list of PlannedTask
         In the order in which they were sent.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> queue = PlannedQueue(Algorithm.parse("edf-opr-mn"), costs, [zero, zero], zero)
+    >>> queue.try_admit(QueuedTask((9, 0), "a", zero, 2 * one, 9 * one)) is None
+    True
+    >>> queue.try_admit(QueuedTask((1, 1), "b", zero, one, one)).miss
+    DeadlineMiss(by=Fraction(1, 3), of='time')
     """
 
     def __init__(

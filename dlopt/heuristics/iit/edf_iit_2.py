@@ -251,7 +251,7 @@ class _BlockStructure:
             shares = [share for share in shares if share > 0]
         if isinstance(load, float):
             total = sum(shares)
-            if not total > 0:  # the load is lost in rounding beside the set-up times
+            if not total > 0:  # the load is lost in rounding, compared with the set-up times
                 return [load]
             factor = load / total
             return [share * factor for share in shares]

@@ -41,6 +41,14 @@ def equal_finish(instance: Instance, order: Sequence[int]) -> tuple[list[int], l
     For a trial instant the loads follow one after the other; their sum is piecewise linear and
     grows with the instant. The instant is found by secant steps on the linear segment, safeguarded
     by a bracket. Guarantee: none, save that the plan is valid. Complexity: O(n) a step.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(2, tau=(1, 2), chi=(2, 1)), (0, 0), load=4)
+    >>> nodes, loads = equal_finish(instance, order=(0, 1))
+    >>> nodes, [str(load) for load in loads]
+    ([0, 1], ['12/5', '8/5'])
     """
     cast = number_field(instance)
     cluster = instance.cluster

@@ -125,7 +125,9 @@ class OptimalPartition(PartitionRule):
             loads.append(share / unit)
             share = beta * share - self.theta_cm
         total = sum(loads)
-        if isinstance(total, float) and total > 0:  # small loads are rounded off beside set-ups
+        if (
+            isinstance(total, float) and total > 0
+        ):  # small loads are rounded off, compared with set-ups
             loads = [part * (load / total) for part in loads]
         return loads
 

@@ -11,18 +11,18 @@ from dlopt.problems.multistage.data import Grant, Reservation
 
 
 def conflict_message(
-    one: Reservation,
+    reservation: Reservation,
     refusal: Grant,
-    held: Mapping[str, tuple[Reservation, tuple[int, ...]]],
+    accepted: Mapping[str, tuple[Reservation, tuple[int, ...]]],
     sent: Iterable[ScheduledTask],
 ) -> str:
     """Return why a reservation is refused, naming the first promise that it conflicts with.
 
     Parameters
     ----------
-    one : Reservation
+    reservation : Reservation
     refusal : Grant
-    held : mapping
+    accepted : mapping
         Accepted reservations and their nodes, by identity.
     sent : iterable of Planned
         Tasks that have begun.
@@ -31,20 +31,20 @@ def conflict_message(
     if refusal.because == "task":
         return reason
     on_channel = refusal.because == "channel"
-    named = set(one.nodes) if isinstance(one.nodes, tuple) else None
-    end = one.channel_end if on_channel else one.end
-    for holder, start, sent_by, done, nodes in _allocations(held, sent):
+    named = set(reservation.nodes) if isinstance(reservation.nodes, tuple) else None
+    end = reservation.channel_end if on_channel else reservation.end
+    for holder, start, sent_by, done, nodes in _allocations(accepted, sent):
         until = sent_by if on_channel else done
         apart = not (on_channel or named is None or named & set(nodes))
-        if not apart and max(one.start, start) < min(end, until):
+        if not apart and max(reservation.start, start) < min(end, until):
             return f"{reason}: {holder} holds until {shown(simplest(until))}"
     return f"{reason}: there are no more, or the cluster is not ready"
 
 
 def _allocations(
-    held: Mapping[str, tuple[Reservation, tuple[int, ...]]], sent: Iterable[ScheduledTask]
+    accepted: Mapping[str, tuple[Reservation, tuple[int, ...]]], sent: Iterable[ScheduledTask]
 ) -> Iterator[tuple[str, Number, Number, Number, tuple[int, ...]]]:
-    for name, (other, nodes) in held.items():
+    for name, (other, nodes) in accepted.items():
         yield f"reservation {name}", other.start, other.channel_end, other.end, nodes
     for planned in sent:
         for chunk in planned.chunks:
@@ -64,13 +64,17 @@ def conflicting_promises(
         Turns a number into one that can be compared with the others.
     """
     windows: dict[str, list[tuple[Number, Number, str]]] = defaultdict(list)
-    for one in promised:
-        windows["the channel"].append((cast(one.start), cast(one.channel_end), one.id))
-        for node in one.nodes if isinstance(one.nodes, tuple) else ():
-            windows[f"node {node}"].append((cast(one.start), cast(one.end), one.id))
-    for resource, held in windows.items():
+    for reservation in promised:
+        windows["the channel"].append(
+            (cast(reservation.start), cast(reservation.channel_end), reservation.id)
+        )
+        for node in reservation.nodes if isinstance(reservation.nodes, tuple) else ():
+            windows[f"node {node}"].append(
+                (cast(reservation.start), cast(reservation.end), reservation.id)
+            )
+    for resource, intervals in windows.items():
         last: tuple[Number, str] | None = None
-        for start, end, name in sorted(window for window in held if window[0] < window[1]):
+        for start, end, name in sorted(window for window in intervals if window[0] < window[1]):
             if last is not None and start < last[0]:
                 return f"promised reservations {last[1]} and {name} want {resource} at one time"
             last = (end, name) if last is None or end > last[0] else last

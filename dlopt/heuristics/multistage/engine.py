@@ -140,10 +140,16 @@ class MultiStage(Guarded):
             exact_numbers=instance.exact,
             reference=reference,
         )
-        for one in instance.reservations:
-            if one.id in instance.promised:
-                engine._reserve(one, min(engine._cast(one.arrival), engine.now), promised=True)
-        kept = [one for one in instance.reservations if one.id in instance.promised]
+        for reservation in instance.reservations:
+            if reservation.id in instance.promised:
+                engine._reserve(
+                    reservation, min(engine._cast(reservation.arrival), engine.now), promised=True
+                )
+        kept = [
+            reservation
+            for reservation in instance.reservations
+            if reservation.id in instance.promised
+        ]
         clash = conflicting_promises(kept, engine._cast)
         if clash is not None:
             raise PromiseError(clash)
@@ -294,29 +300,30 @@ class MultiStage(Guarded):
             faults.append(Fault("id", new.id, "must not be empty"))
         return [*faults, *resubmission_faults(new, arrival, before)]
 
-    def _reserve(self, one: Reservation, at: Number, *, promised: bool = False) -> Grant:
+    def _reserve(self, reservation: Reservation, at: Number, *, promised: bool = False) -> Grant:
         begun = self.now if promised else self._cast(0)  # what was before is over
         start, sent, end = (
-            max(self._cast(time), begun) for time in (one.start, one.channel_end, one.end)
+            max(self._cast(time), begun)
+            for time in (reservation.start, reservation.channel_end, reservation.end)
         )
-        request = ReservationRequest(start, sent, end, one.nodes)
-        found: Any = one.nodes
+        request = ReservationRequest(start, sent, end, reservation.nodes)
+        found: Any = reservation.nodes
         if end > start:
             found = self._queue.reserve(request, max(at, self.now))
         if isinstance(found, Refusal):
-            grant = Grant(one.id, False, simplest(at), (), found.because, found.missed)
-            if promised or one.mandatory:
+            grant = Grant(reservation.id, False, simplest(at), (), found.because, found.missed)
+            if promised or reservation.mandatory:
                 kind = "promised" if promised else "mandatory"
                 why = conflict_message(
-                    one, grant, self._accepted, self._queue.started(max(at, self.now))
+                    reservation, grant, self._accepted, self._queue.started(max(at, self.now))
                 )
-                raise PromiseError(f"{kind} reservation {one.id}: {why}")
+                raise PromiseError(f"{kind} reservation {reservation.id}: {why}")
         else:
-            grant = Grant(one.id, True, simplest(at), found)
-            self._accepted[one.id] = one, found
+            grant = Grant(reservation.id, True, simplest(at), found)
+            self._accepted[reservation.id] = reservation, found
             self.now = max(at, self.now)
-        self._grants.pop(one.id, None)  # the last decision is listed where it was made
-        self._grants[one.id] = grant
+        self._grants.pop(reservation.id, None)  # the last decision is listed where it was made
+        self._grants[reservation.id] = grant
         return grant
 
     def _to_queued_task(self, task: Task, load: Number) -> QueuedTask:

@@ -14,7 +14,7 @@ are those of `dlopt.heuristics.multistage.literal_single_flaw`; three concern se
     The I/O of a reservation is compared with that of other reservations alone, not with what
     tasks that have begun still send.
 
-Left out, for they cannot be told apart by an answer: which nodes count as available in Algorithm 2
+Left out, for no answer distinguishes them: which nodes count as available in Algorithm 2
 (here: those without any reservation, chunk or backlog in the window), and that Algorithm 1 does
 not undo what it changed where a later test fails (here: it decides on copies).
 

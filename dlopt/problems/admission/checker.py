@@ -83,6 +83,15 @@ def violations(
     rounding of an exact one whose only liberty is one allowance against each deadline.
 
     Complexity: O(n log n) in tasks and chunks.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (Task("a", 0, 1, 4),))
+    >>> chunk = Chunk("a", 0, 1, 3, 4, 4, 5)
+    >>> solution = Solution((Decision("a", True, 0),), (chunk,))
+    >>> print(*violations(instance, solution))
+    deadline on task a in [4, 5] by 1
     """
     checker = _Checker(instance, solution, tolerance)
     found = tuple(checker.violations())
@@ -155,8 +164,8 @@ class _Checker(Checker):
         """Yield where a node has two chunks at once, counting from reception to result."""
         busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
         for chunk in chunks:
-            held = exact(chunk.transmission_start), exact(chunk.computation_end)
-            busy[chunk.node].append(held)
+            occupied = exact(chunk.transmission_start), exact(chunk.computation_end)
+            busy[chunk.node].append(occupied)
         free = node_free_times(self.instance)
         for node, intervals in busy.items():
             start, ready = min(intervals)[0], free[node]

@@ -80,7 +80,7 @@ class Commitment(Record):
 
 @dataclass(frozen=True, slots=True)
 class Instance(Header):
-    """A cluster as it stands, and the tasks that will arrive.
+    """A cluster in its initial state, and the tasks that will arrive.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Instance(Header):
 
 @dataclass(frozen=True, slots=True)
 class Decision(Record):
-    """Yes or no to a task.
+    """The acceptance or rejection of a task.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Decision(Record):
         When it was decided.
     promised : bool, default True
         Whether an acceptance promises the deadline. Algorithms without admission control promise
-        nothing; that they miss is no violation.
+        nothing, so their misses are no violations.
     missed : str, optional
         Of a rejection: the first task that would miss its deadline, the new one or another.
     by : Number, optional

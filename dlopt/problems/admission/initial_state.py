@@ -1,7 +1,7 @@
-"""What can be wrong with the state that an instance starts from.
+"""Validation of the initial state of an instance.
 
-What was sent before is known, and may have taken more or less time than the costs say: the times of
-committed chunks are taken as they are.
+The chunks that were sent before may have taken more or less time than the costs say: the times of
+committed chunks are not compared with the costs.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from dlopt.errors import Fault
 from dlopt.problems.cluster import Cluster
 
 _FLOAT_ALLOWANCE = 1 + exact(FLOATING)
-"""Floats in a state come from computations: they may be off by a relative 1e-9."""
+"""Factor that allows for the rounding of floats in a state, which come from computations: relative
+1e-9, as for all formulas in floats."""
 
 
 def is_less(one: Any, other: Any) -> bool:
-    """Tell whether a number is less than another, a float being the decimal that it prints.
+    """Tell whether a number is less than another, comparing floats as the decimals they print.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def later_of(one: Any, other: Any) -> Any:
 def committed_faults(
     committed: Sequence[Any], cluster: Cluster | None, tasks: Sequence[Any], now: Number | None
 ) -> Iterable[Fault]:
-    """Yield what is wrong with committed chunks: references, times, and loads."""
+    """Yield the faults of committed chunks: references, times, and loads."""
     arrivals = {task.id: task.arrival for task in reversed(tasks)}  # the first of a name
     for index, chunk in enumerate(committed):
         path = f"committed[{index}]"
@@ -57,7 +58,7 @@ def committed_faults(
 
 
 def _overcommitted_tasks(committed: Sequence[Any], tasks: Sequence[Any]) -> Iterable[Fault]:
-    """Yield the tasks of which more is committed than there is."""
+    """Yield the tasks of which more is committed than their load."""
     done: dict[str, Fraction] = defaultdict(Fraction)
     for chunk in committed:
         done[chunk.task] += exact(chunk.load)

@@ -50,7 +50,7 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
 
 
 class _TaskOutcomes:
-    """What a plan says of each task, as exact numbers."""
+    """The outcome of each task in a schedule, in exact numbers."""
 
     def __init__(self, instance: Instance, solution: Solution) -> None:
         self.instance = instance

@@ -1,6 +1,6 @@
-"""What a scheduler may not know of a stream: true costs, and nodes that fail; files of it.
+"""Scenarios: the true costs and node failures of a stream, unknown to the scheduler; their files.
 
-A scenario stands beside an instance, never in it: the instance holds what a scheduler is told.
+A scenario is separate from the instance, which has only what the scheduler knows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Factor(Record):
-    """True costs of a task, over those that its cluster says.
+    """True costs of a task, as factors of those of its cluster.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Failure(Record):
 
     def to_data(self) -> dict[str, Any]:
         """Return plain data, as files have it."""
-        # Named outright: slots make the class anew, so that a bare `super()` would not find it.
+        # Named explicitly: slots create the class again, and a bare `super()` would not find it.
         return {_FILE_NAMES.get(key, key): value for key, value in Record.to_data(self).items()}
 
 
@@ -86,7 +86,7 @@ _FILE_NAMES = {"begin": "from", "from": "begin"}
 
 @dataclass(frozen=True, slots=True)
 class Scenario(Record):
-    """What happens to a stream of tasks that no scheduler is told.
+    """Events of a stream of tasks that the scheduler does not know in advance.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def scenario_faults(data: object) -> tuple[Fault, ...]:
 
 
 def check_fits(instance: Instance, scenario: Scenario) -> None:
-    """Raise unless a scenario speaks of tasks and nodes that an instance has.
+    """Raise unless all tasks and nodes of a scenario exist in an instance.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _renamed(data: Any) -> Any:
 
 
 def _in_file_names(fault: Fault) -> Fault:
-    """Return a fault in the words of the file."""
+    """Return a fault with the field names of the file."""
     stem, dot, name = fault.path.rpartition(".")
     if stem.startswith("failures"):
         name = _FILE_NAMES.get(name, name)

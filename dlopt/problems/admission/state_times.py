@@ -1,6 +1,6 @@
-"""What a cluster as it stands leaves to a plan, for those that make plans: in their own numbers.
+"""Free times and loads to plan in the initial state, for methods: in their own number type.
 
-No checker uses these lines, see `dlopt.problems.admission.checker_times`.
+No checker uses this module, see `dlopt.problems.admission.checker_times`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _identity(number: Number) -> Any:
 
 
 class InitialState(Protocol):
-    """What the instances of this family say of a cluster as it stands."""
+    """The initial state of a cluster, as the instances of this family have it."""
 
     @property
     def cluster(self) -> Cluster:
@@ -35,11 +35,11 @@ class InitialState(Protocol):
 
     @property
     def channel_ready(self) -> Number:
-        """When the channel is."""
+        """When the channel is ready."""
 
     @property
     def committed(self) -> tuple[Any, ...]:
-        """What was sent."""
+        """The committed chunks."""
 
 
 class InitialStateWithTasks(InitialState, Protocol):
@@ -60,7 +60,7 @@ def free_times_of(state: InitialState) -> tuple[Any, ...]:
 
 
 def channel_free_of(instance: InitialState, number: Callable[[Number], Any] = _identity) -> Any:
-    """Return when the channel can be used, computed in the numbers that `number` makes."""
+    """Return when the channel can be used, computed in the number type of `number`."""
     cluster = instance.cluster
     sent = [
         number(chunk.start)
@@ -74,7 +74,7 @@ def channel_free_of(instance: InitialState, number: Callable[[Number], Any] = _i
 def remaining_of(
     instance: InitialStateWithTasks, number: Callable[[Number], Any] = _identity
 ) -> dict[str, Any]:
-    """Return what is still to be planned, computed in the numbers that `number` makes."""
+    """Return what is still to be planned, computed in the number type of `number`."""
     done: dict[str, Any] = defaultdict(int)
     for chunk in instance.committed:
         done[chunk.task] += number(chunk.load)

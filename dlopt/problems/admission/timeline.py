@@ -1,4 +1,4 @@
-"""The exact timeline of a plan in floats: what it says, done as early as resources allow.
+"""The exact timeline of a schedule in floats: its order of chunks, as early as resources allow.
 
 A check with a tolerance lets every instant be off by a little. On a channel or a node these
 allowances would add up: many tasks that each overlap the next by a little gain the time of another
@@ -33,7 +33,7 @@ class TaskEnd(NamedTuple):
 def exact_ends(
     instance: Instance, chunks: Iterable[Chunk], required_loads: Mapping[str, Fraction]
 ) -> dict[str, TaskEnd]:
-    """Return when tasks end if their chunks are sent in the stated order, as early as can be.
+    """Return when tasks end if their chunks are sent in the stated order, as early as possible.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def exact_ends(
 def scaled_loads(
     chunks: Iterable[Sent], required_loads: Mapping[str, Fraction]
 ) -> list[tuple[Sent, Fraction]]:
-    """Return the chunks with loads that are what their tasks need, in sum."""
+    """Return the chunks with loads scaled so that they sum to the required loads of tasks."""
     parts: dict[str, list[Sent]] = defaultdict(list)
     for chunk in chunks:
         parts[chunk.task].append(chunk)

@@ -1,4 +1,4 @@
-"""What was executed of a stream of tasks: decisions, chunks, and what was given up."""
+"""Executed traces of a stream of tasks: decisions, chunks, and dropped loads."""
 
 from __future__ import annotations
 

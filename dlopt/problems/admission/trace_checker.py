@@ -1,7 +1,7 @@
-"""What really happened to a stream of tasks, and whether it can have happened.
+"""The checker of executed traces: whether a stream of tasks can have run as recorded.
 
-Nothing here knows how a trace was made. The rules of plans (`dlopt.problems.admission.checker`)
-hold what was planned against the estimates; these hold what was executed against the true costs.
+Nothing here knows how a trace was made. The solution checker (`dlopt.problems.admission.checker`)
+compares a schedule with the estimated costs; this one compares an execution with the true costs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _ROUNDING_PER_CHUNK = Fraction(1, 16)
 def violations_executed(
     instance: Instance, scenario: Scenario, trace: Trace, tolerance: float = 0
 ) -> tuple[Violation, ...]:
-    """Return every way in which a trace contradicts the true costs, the failures or the rules.
+    """Return every contradiction of a trace to true costs, failures or constraints.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def violations_executed(
     factors of its task. Nothing starts on a node that is down, and a node that fails loses what
     it holds. A chunk that ends just as its node fails is done, and cannot be lost by that. Of an
     accepted task, what is done and what is dropped make up what remained of its load. A deadline
-    is held against the trace only where it was promised: what is late otherwise, `missed` counts.
+    is checked only where it was promised; `missed` counts the other late tasks.
     What arrived before `now` was promised, and stays so.
 
     With a tolerance, and if nothing else is wrong, the chunks are also sent at their stated
@@ -176,14 +176,14 @@ class _TraceChecker(Checker):
 
     def _node_violations(self, chunks: list[Executed]) -> Iterator[Violation]:
         """Yield where a node has two chunks at once, or one while it is not there."""
-        held: dict[int, list[Executed]] = defaultdict(list)
+        chunks_of: dict[int, list[Executed]] = defaultdict(list)
         for chunk in chunks:
-            held[chunk.node].append(chunk)
+            chunks_of[chunk.node].append(chunk)
         failures: dict[int, list[Failure]] = defaultdict(list)
         for failure in self.scenario.failures:
             failures[failure.node].append(failure)
         free = node_free_times(self.instance)
-        for node, parts in held.items():
+        for node, parts in chunks_of.items():
             busy = [
                 (exact(part.transmission_start), self._released(part, part.computation_end))
                 for part in parts
@@ -295,20 +295,24 @@ class _TraceChecker(Checker):
         for task in self.instance.tasks:
             if required_loads[task.id] <= self.tolerance * exact(task.load):
                 required_loads[task.id] = Fraction(0)  # it may be left out
-        for one in exact_trace(self.instance, self.scenario, self.trace, required_loads):
-            chunk, task = one.chunk, tasks[one.chunk.task]
+        for exact_chunk in exact_trace(self.instance, self.scenario, self.trace, required_loads):
+            chunk, task = exact_chunk.chunk, tasks[exact_chunk.chunk.task]
             resource, due = f"task {task.id} on node {chunk.node}", exact(task.deadline)
-            rounding = self.float_resolution(one.end) * (1 + one.chunks * _ROUNDING_PER_CHUNK)
+            rounding = self.float_resolution(exact_chunk.end) * (
+                1 + exact_chunk.chunks * _ROUNDING_PER_CHUNK
+            )
             late = self.tolerance * due + rounding
             start, end = exact(chunk.transmission_start), exact(chunk.computation_end)
-            early = max(one.start - start, one.end - end)
+            early = max(exact_chunk.start - start, exact_chunk.end - end)
             if chunk.lost is None and task.id in promised:
-                early = max(early, one.end - exact(task.arrival) - due)
+                early = max(early, exact_chunk.end - exact(task.arrival) - due)
             if early > late:
-                yield Violation("earlier-than-possible", resource, end, one.end, early)
-            elif one.into is not None and one.until - one.into > late:
-                reached = one.until - one.into
-                yield Violation("earlier-than-possible", resource, one.into, one.until, reached)
+                yield Violation("earlier-than-possible", resource, end, exact_chunk.end, early)
+            elif exact_chunk.into is not None and exact_chunk.until - exact_chunk.into > late:
+                reached = exact_chunk.until - exact_chunk.into
+                yield Violation(
+                    "earlier-than-possible", resource, exact_chunk.into, exact_chunk.until, reached
+                )
 
     @staticmethod
     def _released(chunk: Executed, end: Number) -> Fraction:

@@ -1,8 +1,8 @@
-"""The exact timeline of an executed trace: what was sent when, with what it truly takes.
+"""The exact timeline of an executed trace: stated starts, with the true durations.
 
 See `dlopt.problems.admission.timeline`. A trace is no plan: its chunks were sent when it says, and
 nothing that happened can be moved to an earlier idle time. So each chunk is sent at its stated
-instant, or later if channel or node are still held by what was sent before, in exact numbers. A
+instant, or later if channel or node are still busy with what was sent before, in exact numbers. A
 node is away while it is down. What this comes to is a trace that can have happened, and a stated
 one must be a rounding of it.
 """
@@ -23,7 +23,7 @@ from dlopt.problems.admission.trace import Executed, Trace
 
 
 class Occupancy(NamedTuple):
-    """Until when a channel or a node is held, and by how many chunks without a pause before."""
+    """Until when a channel or a node is busy, and by how many chunks without a pause before."""
 
     until: Fraction
     chunks: int
@@ -104,8 +104,8 @@ def exact_trace(
         for failure in failures[node]:
             if failure.until is not None and _starts_after(stated, failure):
                 earliest = max(earliest, exact(failure.until))
-        held = max(nodes[node], channel) if send else nodes[node]
-        start, count = (held.until, held.chunks + 1) if held.until > earliest else (earliest, 1)
+        busy = max(nodes[node], channel) if send else nodes[node]
+        start, count = (busy.until, busy.chunks + 1) if busy.until > earliest else (earliest, 1)
         received = start + send
         begun = max(received, exact(chunk.computation_start))
         end = begun + theta_cp + load * exact(cluster.chi_of(node)) * exact(chi)

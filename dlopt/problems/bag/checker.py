@@ -58,12 +58,12 @@ def violations(
     it, when it is released, its input has come and the machine is ready; it ends by its deadline
     unless the plan says that it is late. A task without a deadline must be run.
 
-    With a tolerance, a plan that breaks no rule is also held against the exact plan of the same
-    machines and the same order, in which every task starts as early as it can: no instant may lie
-    before the exact one by more than instants may be off, once, and the rounding errors of as many
-    sums of floats as there are tasks, which count from the first instant of the instance. So a
-    plan in floats is a rounding of an exact plan.
-    Complexity: O(n log n + t s), where t different amounts of data are sent between s sites.
+    With a tolerance, a plan that breaks no rule is also compared with the exact schedule of the
+    same machines and the same order, in which every task starts as early as it can: no instant may
+    lie before the exact one by more than instants may be off, once, and the rounding errors of as
+    many sums of floats as there are tasks, which count from the first instant of the instance. So a
+    plan in floats is a rounding of an exact plan. Complexity: O(n log n + t s), where t different
+    amounts of data are sent between s sites.
 
     Examples
     --------
@@ -140,30 +140,34 @@ class _Checker(Checker):
 
     def _local_violations(self) -> Iterator[Violation]:
         """Yield what is broken between two placements, or by one."""
-        counts = Counter(one.task for one in self.solution.placements)
+        counts = Counter(placement.task for placement in self.solution.placements)
         for name, (_, task) in self.tasks.items():
             if counts[name] > 1:
                 yield Violation("placed-twice", f"task {name}", amount=counts[name])
             elif counts[name] == 0 and task.absolute_deadline is None:
                 yield Violation("not-placed", f"task {name}")
-        for one in self.solution.placements:
-            if one.task not in self.tasks:
-                yield Violation("unknown-task", f"task {one.task}")
-            elif not 0 <= one.machine < len(self.machines):
-                yield Violation("unknown-machine", f"task {one.task}", amount=one.machine)
+        for placement in self.solution.placements:
+            if placement.task not in self.tasks:
+                yield Violation("unknown-task", f"task {placement.task}")
+            elif not 0 <= placement.machine < len(self.machines):
+                yield Violation(
+                    "unknown-machine", f"task {placement.task}", amount=placement.machine
+                )
             else:
-                yield from self._placement_violations(one, *self.tasks[one.task])
+                yield from self._placement_violations(placement, *self.tasks[placement.task])
         yield from self._machine_violations()
 
-    def _placement_violations(self, one: Placement, index: int, task: Task) -> Iterator[Violation]:
+    def _placement_violations(
+        self, placement: Placement, index: int, task: Task
+    ) -> Iterator[Violation]:
         """Yield where a task does not run as it must."""
-        resource, start, end = f"task {task.id}", exact(one.start), exact(one.end)
-        needed = duration(self.instance, index, one.machine)
+        resource, start, end = f"task {task.id}", exact(placement.start), exact(placement.end)
+        needed = duration(self.instance, index, placement.machine)
         if needed is None:
             yield Violation("cannot-run", resource, start, end)
         elif abs(end - start - needed) > self.time_tolerance(end):
             yield Violation("duration", resource, start, end, end - start - needed)
-        machine = self.machines[one.machine]
+        machine = self.machines[placement.machine]
         here = exact(task.release) + self._transmission(task, machine.site)
         earliest = {
             "before-release": exact(task.release),
@@ -173,7 +177,7 @@ class _Checker(Checker):
         for kind, instant in earliest.items():
             if instant - start > self.time_tolerance(instant):
                 yield Violation(kind, resource, start, amount=instant - start)
-        if task.absolute_deadline is not None and not one.late:
+        if task.absolute_deadline is not None and not placement.late:
             missed = end - exact(task.absolute_deadline)
             if missed > self.time_tolerance(end):
                 yield Violation("deadline", resource, end, amount=missed)
@@ -181,8 +185,8 @@ class _Checker(Checker):
     def _machine_violations(self) -> Iterator[Violation]:
         """Yield where a machine runs two tasks at a time."""
         busy: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
-        for one in self.solution.placements:
-            busy[one.machine].append((exact(one.start), exact(one.end)))
+        for placement in self.solution.placements:
+            busy[placement.machine].append((exact(placement.start), exact(placement.end)))
         for machine, spans in busy.items():
             resource = f"machine {self._name(machine)}"
             yield from self.overlap_violations("overlap", resource, overlaps(spans))
@@ -190,13 +194,15 @@ class _Checker(Checker):
     def _accumulated_violations(self) -> Iterator[Violation]:
         """Yield where a task runs before it can in the exact plan of the same order."""
         busy: dict[int, list[StatedRun]] = defaultdict(list)
-        for one in self.solution.placements:
-            index, task = self.tasks[one.task]
-            length = duration(self.instance, index, one.machine)
+        for placement in self.solution.placements:
+            index, task = self.tasks[placement.task]
+            length = duration(self.instance, index, placement.machine)
             assert length is not None  # nothing runs where it cannot
-            earliest = self._earliest(task, one.machine)
-            here = StatedRun(exact(one.start), exact(one.end), task.id, length, earliest)
-            busy[one.machine].append(here)
+            earliest = self._earliest(task, placement.machine)
+            here = StatedRun(
+                exact(placement.start), exact(placement.end), task.id, length, earliest
+            )
+            busy[placement.machine].append(here)
         drift = DRIFT * len(self.solution.placements)
         first = exact(origin(self.instance, "makespan"))
         for runs in busy.values():

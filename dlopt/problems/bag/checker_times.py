@@ -1,6 +1,6 @@
-"""What tasks and transfers take, as the checker works it out: from the data, in fractions.
+"""Durations and transfer times, as the checker computes them: from the data, in fractions.
 
-No model and no heuristic uses these lines, and no checker uses `dlopt.problems.bag.network`: an
+No model and no heuristic uses this module, and no checker uses `dlopt.problems.bag.network`: an
 error in one shows in the other.
 """
 

@@ -116,13 +116,13 @@ class Instance(Header):
     Parameters
     ----------
     tasks : tuple of Task
-        May be left out where `etc` stands: the tasks are called ``t0``, ``t1``, ... then.
+        May be left out where `etc` is given: the tasks are called ``t0``, ``t1``, ... then.
     machines : tuple of Machine
-        May be left out where `etc` stands, too: ``m0``, ``m1``, ...
+        May be left out where `etc` is given, too: ``m0``, ``m1``, ...
     sites : tuple of Site
         By default there is one.
     links : tuple of Link
-        Between any two sites there must be a way.
+        The links must connect all sites.
     etc : tuple of tuple of (Number or None), shape (tasks, machines), optional
         How long each task takes on each machine; None where it cannot run.
     ccr_thresholds : tuple of Number, length 2
@@ -156,7 +156,7 @@ class Instance(Header):
 
     @classmethod
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
-        """Yield the faults between fields: identities, references, shapes, ways."""
+        """Yield the faults between fields: identities, references, shapes, links."""
         for name in ("tasks", "machines", "sites"):
             yield from _duplicate_id_faults(name, known.get(name, ()))
         if "sites" in known:
@@ -210,7 +210,7 @@ class Instance(Header):
         return is_exact(numbers_of(self))
 
 
-@lru_cache(maxsize=8)  # they are asked for again and again
+@lru_cache(maxsize=8)  # they are requested repeatedly
 def _tasks(count: int) -> tuple[Task, ...]:
     return tuple(Task(f"t{index}") for index in range(count))
 
@@ -243,7 +243,7 @@ class Placement(Record):
 
 @dataclass(frozen=True, slots=True)
 class Solution(Record):
-    """What is run; tasks with a deadline that do not stand here are dropped."""
+    """The placements; tasks with a deadline that have none are dropped."""
 
     placements: tuple[Placement, ...]
 
@@ -299,11 +299,11 @@ def _unknown_site_faults(
     count: int, tasks: tuple[Task, ...], machines: tuple[Machine, ...], links: tuple[Link, ...]
 ) -> Iterable[Fault]:
     rule = f"must be one of the sites 0 to {count - 1}"
-    entries = [("tasks", one) for one in tasks] + [("machines", one) for one in machines]
+    entries = [("tasks", entry) for entry in tasks] + [("machines", entry) for entry in machines]
     counts: Counter[str] = Counter()
-    for name, one in entries:
-        if one.site >= count:
-            yield Fault(f"{name}[{counts[name]}].site", one.site, rule)
+    for name, entry in entries:
+        if entry.site >= count:
+            yield Fault(f"{name}[{counts[name]}].site", entry.site, rule)
         counts[name] += 1
     for index, link in enumerate(links):
         for place, site in enumerate(link.between):
@@ -312,13 +312,13 @@ def _unknown_site_faults(
 
 
 def _unreachable_sites(sites: tuple[Site, ...], links: tuple[Link, ...]) -> Iterable[Fault]:
-    """Yield the sites to which there is no way from the first."""
+    """Yield the sites that cannot be reached from the first."""
     reached, fresh = {0}, [0]
     neighbours: dict[int, set[int]] = {index: set() for index in range(len(sites))}
     for link in links:
-        one, other = link.between
-        neighbours[one].add(other)
-        neighbours[other].add(one)
+        source, target = link.between
+        neighbours[source].add(target)
+        neighbours[target].add(source)
     while fresh:
         near = neighbours[fresh.pop()] - reached
         reached |= near

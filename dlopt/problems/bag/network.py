@@ -14,7 +14,7 @@ def transfer_times(
 ) -> tuple[Any, ...]:
     """Return how long data takes from a site to each site, by the fastest path.
 
-    Every link of the way takes its latency, and the data by its bandwidth; a link after the other.
+    Every link of the path takes its latency, and the data by its bandwidth; one after the other.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def transfer_times(
         0-based.
     data : Number
     exactly : bool, default False
-        Take floats for the decimals that they stand for.
+        Convert floats to the decimals that they print.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def transfer_times(
 
     Notes
     -----
-    Dijkstra's algorithm: O(links log links). The way depends on the amount of data, and the text
+    Dijkstra's algorithm: O(links log links). The path depends on the amount of data, and the text
     does not say how data travels between sites that are no neighbours.
 
     Examples

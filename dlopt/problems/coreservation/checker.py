@@ -205,9 +205,9 @@ class _Checker(Checker):
             if self._is_known(entry):
                 windows[entry.machine].append(self._load_interval(entry))
         reserved: dict[int, list[LoadInterval]] = defaultdict(list)
-        for one in self.instance.holdings:
-            reserved[one.machine].append(
-                (exact(one.start), exact(one.end), self._to_units(one.cpu))
+        for holding in self.instance.holdings:
+            reserved[holding.machine].append(
+                (exact(holding.start), exact(holding.end), self._to_units(holding.cpu))
             )
         return [
             UsageProfile(
@@ -241,14 +241,16 @@ class _Checker(Checker):
 
     @cached_property
     def _accepted(self) -> frozenset[str]:
-        return frozenset(one.request for one in self.solution.decisions if one.accepted)
+        return frozenset(
+            decision.request for decision in self.solution.decisions if decision.accepted
+        )
 
     @cached_property
     def _load_tolerance(self) -> Fraction:
         """By how much a machine may be overloaded."""
         if not self.tolerance:
             return Fraction(0)
-        asked = [exact(part.cpu) for one in self.requests.values() for part in one.parts]
+        asked = [exact(part.cpu) for request in self.requests.values() for part in request.parts]
         return self.tolerance * min(asked) + ROUNDING * max(asked)
 
     @property
@@ -259,7 +261,7 @@ class _Checker(Checker):
     @cached_property
     def time_scale(self) -> Fraction:
         """The shortest window of a request."""
-        return min(exact(one.end) - exact(one.start) for one in self.requests.values())
+        return min(exact(request.end) - exact(request.start) for request in self.requests.values())
 
 
 def _capacity(machine: Machine) -> tuple[tuple[Number, Number], ...]:

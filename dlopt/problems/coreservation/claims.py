@@ -38,7 +38,7 @@ def _level(instance: Instance, solution: Solution, level: str) -> Number:
     rejected = {decision.request for decision in solution.decisions if not decision.accepted}
     if level == "rejections":
         return len(rejected)
-    weights = {one.id: exact(one.priority) for one in instance.requests}
+    weights = {request.id: exact(request.priority) for request in instance.requests}
     if level == "rejected-priority":
         return simplest(sum((weights[name] for name in rejected), Fraction(0)))
     shares: dict[str, list[Share]] = defaultdict(list)

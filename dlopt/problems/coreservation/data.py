@@ -106,15 +106,15 @@ class Part(Record):
     Parameters
     ----------
     cpu : Number
-        How much it asks for.
+        The requested amount.
     cpu_min : Number, optional
-        How little it accepts; by default all it asks for. With 0 it is a best-effort part: it may
-        get nothing, which is worth nothing, and a plan states that as a share of 0. The benefit
-        must not jump at share 0 then: of a jump the upper value counts.
+        The least amount that it accepts; by default all it requests. With 0 it is a best-effort
+        part: it may get nothing, with benefit 0, and a solution states that as a share of 0. The
+        benefit must not jump at share 0 then: of a jump the upper value counts.
     benefit : tuple of (share, benefit)
-        What a share of `cpu` is worth, from 0 to 1, see
-        `dlopt.problems.coreservation.benefit_functions`. By default nothing but the whole is worth
-        anything.
+        The benefit of a share of `cpu`, from 0 to 1, see
+        `dlopt.problems.coreservation.benefit_functions`. By default only the whole share has
+        a benefit.
     machine : int, optional
         The machine on which it must be (0-based); by default it floats: any one will do.
 
@@ -154,12 +154,12 @@ class Part(Record):
 
     @property
     def least(self) -> Any:
-        """How little of the CPU it accepts."""
+        """The least CPU that it accepts."""
         return self.cpu if self.cpu_min is None else self.cpu_min
 
     @property
     def hard(self) -> bool:
-        """Whether it takes all it asks for or nothing."""
+        """Whether it accepts nothing less than it requests."""
         return exact(self.least) == exact(self.cpu)
 
 
@@ -267,7 +267,7 @@ class Instance(Header):
 
 @dataclass(frozen=True, slots=True)
 class Decision(Record):
-    """Yes or no to a request.
+    """The acceptance or rejection of a request.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ class Share(Record):
 
 @dataclass(frozen=True, slots=True)
 class Change(Record):
-    """A step on the way to a plan: `cpu` more (less, if negative) for a part on a machine.
+    """A step in building a schedule: `cpu` more (less, if negative) for a part on a machine.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ class Solution(Record):
     shares : tuple of Share
         One for each part of each accepted request, also for one that gets nothing.
     changes : tuple of Change
-        How the plan was made, step by step. Where it is given, every state on the way must keep
+        How the plan was made, step by step. Where it is given, every intermediate state must keep
         the capacities, and the last one must be the plan.
     """
 
@@ -369,7 +369,7 @@ def _window_faults(known: Mapping[str, Any]) -> Iterable[Fault]:
 
 
 def _is_less(left: Number, right: Number) -> bool:
-    """Compare what two numbers stand for; Python compares the floats that they are stored as."""
+    """Compare two numbers, floats as the decimals that they print, not as stored."""
     return left < right if type(left) is type(right) else exact(left) < exact(right)
 
 

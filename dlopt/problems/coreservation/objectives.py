@@ -79,7 +79,7 @@ def _benefit(instance: Instance, solution: Solution) -> Number:
 
 
 def _benefit_of(part: Part, cpu: Fraction) -> Fraction:
-    """Return what some CPU is worth to a part: on the line between two points, or above a jump."""
+    """Return the benefit of some CPU for a part: between two points, or above a jump."""
     share = cpu / exact(part.cpu)
     points = [(exact(at), exact(benefit)) for at, benefit in part.benefit]
     reached = [point for point in points if point[0] <= share]
@@ -100,8 +100,8 @@ def _rejections(instance: Instance, solution: Solution) -> Number:
 
 def _rejected_priority(instance: Instance, solution: Solution) -> Number:
     accepted = _accepted(solution)
-    rejected = (one for one in instance.requests if one.id not in accepted)
-    return simplest(sum((exact(one.priority) for one in rejected), Fraction(0)))
+    rejected = (request for request in instance.requests if request.id not in accepted)
+    return simplest(sum((exact(request.priority) for request in rejected), Fraction(0)))
 
 
 def _machines(instance: Instance, solution: Solution) -> Number:

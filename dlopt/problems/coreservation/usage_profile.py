@@ -1,4 +1,7 @@
-"""How far a machine is loaded above what can be reserved on it, at every instant."""
+"""Resource usage profiles: the load of a machine above its free capacity at every instant.
+
+A segment tree with range addition and range maximum.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 LoadInterval: TypeAlias = tuple[Fraction, Fraction, int]
-"""From when, until when, how much CPU; in whole units, whatever they are."""
+"""Start, end and CPU of an interval; the CPU in integer units."""
 
 
 class UsageProfile:
@@ -21,9 +24,9 @@ class UsageProfile:
     ----------
     capacity : sequence of (Fraction, int)
         Instants and the capacity from then on; the first instant is 0.
-    held : sequence of Piece
+    reserved : sequence of LoadInterval
         What is reserved already. Where it exceeds the capacity nothing can be reserved.
-    windows : sequence of Piece
+    windows : sequence of LoadInterval
         The windows that will be added to.
 
     Examples
@@ -114,14 +117,14 @@ class UsageProfile:
         self._peak[node] += cpu
 
     def _update_ancestors(self, node: int) -> None:
-        """Make the peaks right again that hold a node."""
+        """Recompute the peaks of the ancestors of a node."""
         while node > 1:
             node >>= 1
             highest = max(self._peak[2 * node], self._peak[2 * node + 1])
             self._peak[node] = highest + self._added[node]
 
     def _added_above(self, node: int) -> int:
-        """Return what was added to all that holds a node."""
+        """Return what was added to all ancestors of a node."""
         total = 0
         while node > 1:
             node >>= 1

@@ -56,8 +56,16 @@ def violations(
     Every task runs once, without pause, on a machine that can run it, not before its graph has
     arrived, its input has come in and the data of all its predecessors has come over; a machine
     runs one task at a time. A task that takes no time occupies its machine at no time. Of a task
-    that is placed twice, the first placement is held against its neighbours in the graph. A late
+    that is placed twice, the first placement is compared with its neighbours in the graph. A late
     graph breaks no rule. Complexity: O(n log n) in tasks and edges.
+
+    Examples
+    --------
+    >>> from dlopt.problems.dag import Machine, Task
+    >>> instance = Instance((Machine("m"),), (Graph("g", (Task("a", work=1), Task("b", work=1))),))
+    >>> solution = Solution((Placement(0, 0, 0, 0), Placement(0, 1, 0, Fraction(1, 2))))
+    >>> print(*violations(instance, solution))
+    machine-overlap on machine 0 in [1/2, 1] by 1/2
     """
     return tuple(_Checker(instance, solution, tolerance).violations())
 

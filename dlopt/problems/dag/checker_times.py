@@ -1,6 +1,6 @@
-"""What tasks and transfers take, as the checkers work it out: from the data, in fractions.
+"""Durations and transfer times, as the checkers compute them: from the data, in fractions.
 
-No model and no heuristic uses these lines, and no checker uses `dlopt.problems.dag.paths`: an
+No model and no heuristic uses this module, and no checker uses `dlopt.problems.dag.paths`: an
 error in one shows in the other.
 """
 
@@ -36,7 +36,7 @@ class CheckerTimes:
     """
 
     def __init__(self, instance: Instance) -> None:
-        self._graphs, self._machine_violations = instance.graphs, instance.machines
+        self._graphs, self._machines = instance.graphs, instance.machines
         self._network = instance.network
         self._machine_link = {(link.source, link.target): link for link in self._network.links}
         self._wan_link = {(link.source, link.target): link for link in self._network.wan_links}
@@ -45,14 +45,14 @@ class CheckerTimes:
         """Return how long a task takes on a machine; None if it cannot run there."""
         given = self._graphs[graph].tasks[task]
         if given.work is not None:
-            return exact(given.work) / exact(self._machine_violations[machine].power)
+            return exact(given.work) / exact(self._machines[machine].power)
         assert given.costs is not None  # one of the two is given
         cost = given.costs[machine]
         return None if cost is None else exact(cost)
 
     def transfer(self, data: Number, source: int, target: int) -> Fraction:
         """Return how long data takes from one machine to another."""
-        network, machines = self._network, self._machine_violations
+        network, machines = self._network, self._machines
         if source == target and network.same_machine == "zero":
             return Fraction(0)
         delays = exact(machines[source].delay) + exact(machines[target].delay)
@@ -69,7 +69,7 @@ class CheckerTimes:
 
     def scheduler_leg(self, data: Number, machine: int) -> Fraction:
         """Return how long data takes between a machine and the scheduler of its LAN."""
-        own = self._machine_violations[machine]
+        own = self._machines[machine]
         return exact(own.delay) + _time(data, self._inside(own.lan))
 
     def over_wan(self, data: Number, source: int | None, target: int | None) -> Fraction:
@@ -83,14 +83,14 @@ class CheckerTimes:
         """Return how long the input of a graph takes from its home to a machine."""
         if graph.lan is None:
             return Fraction(0)
-        wan = self.over_wan(graph.input, graph.lan, self._machine_violations[machine].lan)
+        wan = self.over_wan(graph.input, graph.lan, self._machines[machine].lan)
         return wan + self.scheduler_leg(graph.input, machine)
 
     def output_time(self, graph: Graph, machine: int) -> Fraction:
         """Return how long the output of a graph takes from a machine to its home."""
         if graph.lan is None:
             return Fraction(0)
-        wan = self.over_wan(graph.output, self._machine_violations[machine].lan, graph.lan)
+        wan = self.over_wan(graph.output, self._machines[machine].lan, graph.lan)
         return self.scheduler_leg(graph.output, machine) + wan
 
     def _inside(self, lan: int | None) -> Lan | Network:

@@ -95,7 +95,7 @@ class Edge(Record):
 
 @dataclass(frozen=True, slots=True)
 class Graph(Record):
-    """Tasks, and what they need of each other; a user's job as a whole.
+    """A task graph: tasks and their precedence edges; a user's job as a whole.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ class Instance(Header):
 
     @property
     def paths(self) -> Paths:
-        """What sending takes between machines, exactly; made anew each time, so keep it."""
+        """Transfer times between machines, exactly; a new object each time, so keep it."""
         return Paths(self.network, self.machines)
 
     @property

@@ -1,6 +1,6 @@
-"""What tasks and transfers take, for whoever makes plans.
+"""Durations and transfer times, for methods.
 
-The rules do not use it: they work out the same times by themselves, in
+The checkers do not use this module: they compute the same times themselves, in
 `dlopt.problems.dag.checker_times`.
 """
 
@@ -26,7 +26,7 @@ def cost_of(task: Task, index: int, machine: Machine) -> Any:
 
 
 class Paths:
-    """What sending takes between any two machines, looked up fast.
+    """Latencies and unit times of transfers between any two machines, from tables.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Paths:
         return self._wan if lan is None else self._within[lan]
 
     def _over(self, lan: int | None, other: int | None) -> tuple[Any, Any]:
-        """Return what the way between two LANs takes; nothing within one."""
+        """Return the same between two LANs; nothing within one."""
         if lan == other or lan is None or other is None:
             return self._number(0), self._number(0)
         return self._wan_links.get((lan, other), self._wan)

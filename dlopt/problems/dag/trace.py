@@ -1,4 +1,4 @@
-"""What became of task graphs on a grid of LANs: where they went, what ran, what was lost."""
+"""Executed traces of task graphs on a grid of LANs: placements, runs, losses."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Outage(Record):
 
 @dataclass(frozen=True, slots=True)
 class Course(Record):
-    """What became of a graph as a whole.
+    """The course of a graph as a whole.
 
     Parameters
     ----------

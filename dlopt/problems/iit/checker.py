@@ -78,7 +78,7 @@ def violations(
         What is allowed does not add up: no chunk may be done earlier, by more than one tolerance,
         than in the *exact timeline* of the plan, in which loads are scaled to sum up exactly and
         all chunks follow one another as in the plan, with their exact durations, each as early as
-        channel and node allow. This is looked at where nothing else is wrong.
+        channel and node allow. This is checked if nothing else is violated.
 
     Returns
     -------
@@ -89,6 +89,13 @@ def violations(
     -----
     A node holds one chunk at a time, from the start of its transmission to the end of its
     computation. Complexity: O(n log n) in the number of chunks.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), (0,), load=1, absolute_deadline=1)
+    >>> print(*violations(instance, Solution((Chunk(0, 1, 0, 1, 1, 2),))))
+    deadline on node 0 in [1, 2] by 1
     """
     known = tuple(c for c in solution.chunks if 0 <= c.node < instance.cluster.nodes)
     strange = (

@@ -17,7 +17,7 @@ from dlopt.problems.validated_record import Header, NonNegative, Positive, Recor
 
 @dataclass(frozen=True, slots=True)
 class Instance(Header):
-    """One divisible load and the cluster as it stands.
+    """One divisible load and the initial state of the cluster.
 
     Parameters
     ----------

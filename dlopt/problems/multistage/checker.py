@@ -64,8 +64,17 @@ def violations(
     -----
     An accepted reservation holds its nodes from its start to its end, and the channel from its
     start to the end of its I/O, exactly as promised. From `now` on, what is committed and what is
-    not ready may not reach into either; what was before is not looked at.
+    not ready may not reach into either; what was before is not checked.
     Complexity: O(n log n) in tasks, reservations, chunks and reserved nodes.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> wanted = tuple(Reservation(name, 0, 1, 3) for name in "rs")
+    >>> instance = Instance(Cluster(1, 1, 1), reservations=wanted)
+    >>> grants = tuple(Grant(name, True, 0, (0,)) for name in "rs")
+    >>> print(*violations(instance, Solution((), grants, ())))
+    reservation-on-node on node 0 in [1, 3] by 2
     """
     checker = _Checker(instance, solution, tolerance)
     found = (*_task_violations(instance, solution, tolerance), *checker.violations())
@@ -87,7 +96,7 @@ def _task_violations(
 
 
 def _stream(instance: Instance) -> Stream | None:
-    """Return the tasks, and the cluster as it stands, without reservations; None if no task is."""
+    """Return the instance without reservations; None if there is no task."""
     if not instance.tasks:
         return None
     return Stream(
@@ -100,12 +109,12 @@ def _stream(instance: Instance) -> Stream | None:
     )
 
 
-def _channel_end(one: Reservation) -> Fraction:
+def _channel_end(reservation: Reservation) -> Fraction:
     """Return when the channel is free of a reservation."""
-    start = exact(one.start)
-    if one.io_end is not None:
-        return exact(one.io_end)
-    return start + exact(one.io_ratio or 0) * (exact(one.end) - start)
+    start = exact(reservation.start)
+    if reservation.io_end is not None:
+        return exact(reservation.io_end)
+    return start + exact(reservation.io_ratio or 0) * (exact(reservation.end) - start)
 
 
 class _Checker(Checker):
@@ -116,9 +125,9 @@ class _Checker(Checker):
         self.instance, self.solution = instance, solution
 
     def violations(self) -> Iterator[Violation]:
-        wanted = {one.id: one for one in self.instance.reservations}
+        reservations = {reservation.id: reservation for reservation in self.instance.reservations}
         counts = Counter(grant.reservation for grant in self.solution.grants)
-        for name in wanted:
+        for name in reservations:
             if counts[name] == 0:
                 yield Violation("reservation-undecided", f"reservation {name}")
             elif counts[name] > 1:
@@ -126,42 +135,52 @@ class _Checker(Checker):
                 yield Violation("reservation-decided-twice", f"reservation {name}", amount=amount)
         accepted: list[tuple[Reservation, tuple[int, ...]]] = []
         for grant in self.solution.grants:
-            one = wanted.get(grant.reservation)
-            if one is None:
+            reservation = reservations.get(grant.reservation)
+            if reservation is None:
                 yield Violation("unknown-reservation", f"reservation {grant.reservation}")
                 continue
-            yield from self._decision_violations(one, grant)
+            yield from self._decision_violations(reservation, grant)
             if grant.accepted:
-                yield from self._node_choice_violations(one, grant)
-                accepted.append((one, grant.nodes))
-        yield from self._channel_violations([one for one, _ in accepted])
+                yield from self._node_choice_violations(reservation, grant)
+                accepted.append((reservation, grant.nodes))
+        yield from self._channel_violations([reservation for reservation, _ in accepted])
         yield from self._node_violations(accepted)
 
-    def _decision_violations(self, one: Reservation, grant: Grant) -> Iterator[Violation]:
+    def _decision_violations(self, reservation: Reservation, grant: Grant) -> Iterator[Violation]:
         """Yield where a reservation is not decided at its arrival, or a promise is taken back."""
-        resource, at, arrival = f"reservation {one.id}", exact(grant.at), exact(one.arrival)
-        promised = exact(one.arrival) < exact(self.instance.now)
-        if not grant.accepted and (promised or one.mandatory):
+        resource, at, arrival = (
+            f"reservation {reservation.id}",
+            exact(grant.at),
+            exact(reservation.arrival),
+        )
+        promised = exact(reservation.arrival) < exact(self.instance.now)
+        if not grant.accepted and (promised or reservation.mandatory):
             yield Violation("reservation-broken", resource)
         early_enough = promised and at <= exact(self.instance.now)
         off, late = at - arrival, self.time_tolerance(at)
         if off < -late or (off > late and not early_enough):
             yield Violation("reservation-decision-time", resource, at, amount=off)
 
-    def _node_choice_violations(self, one: Reservation, grant: Grant) -> Iterator[Violation]:
-        """Yield where a reservation has not the nodes that it wants."""
-        resource, nodes = f"reservation {one.id}", set(grant.nodes)
+    def _node_choice_violations(
+        self, reservation: Reservation, grant: Grant
+    ) -> Iterator[Violation]:
+        """Yield where a reservation does not have the requested nodes."""
+        resource, nodes = f"reservation {reservation.id}", set(grant.nodes)
         strange = [node for node in nodes if not 0 <= node < self.instance.cluster.nodes]
-        named = isinstance(one.nodes, tuple)
-        missing = len(set(one.nodes) - nodes) if isinstance(one.nodes, tuple) else 0
-        wanted = len(one.nodes) if isinstance(one.nodes, tuple) else one.nodes
-        off = abs(len(grant.nodes) - wanted) + len(strange) + len(grant.nodes) - len(nodes)
+        named = isinstance(reservation.nodes, tuple)
+        missing = len(set(reservation.nodes) - nodes) if isinstance(reservation.nodes, tuple) else 0
+        requested = (
+            len(reservation.nodes) if isinstance(reservation.nodes, tuple) else reservation.nodes
+        )
+        off = abs(len(grant.nodes) - requested) + len(strange) + len(grant.nodes) - len(nodes)
         if off or (named and missing):
             yield Violation("reservation-nodes", resource, amount=max(off, missing))
 
     def _channel_violations(self, accepted: list[Reservation]) -> Iterator[Violation]:
         """Yield where the I/O of a reservation meets that of another, or a transmission."""
-        windows = [(exact(one.start), _channel_end(one)) for one in accepted]
+        windows = [
+            (exact(reservation.start), _channel_end(reservation)) for reservation in accepted
+        ]
         sends = [
             (exact(chunk.transmission_start), exact(chunk.transmission_end))
             for chunk in self.solution.chunks
@@ -175,9 +194,9 @@ class _Checker(Checker):
     ) -> Iterator[Violation]:
         """Yield where a reserved node has another reservation, a chunk, or is not ready."""
         reserved: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
-        for one, nodes in accepted:
+        for reservation, nodes in accepted:
             for node in set(nodes):
-                reserved[node].append((exact(one.start), exact(one.end)))
+                reserved[node].append((exact(reservation.start), exact(reservation.end)))
         used: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
         for chunk in self.solution.chunks:
             interval = exact(chunk.transmission_start), exact(chunk.computation_end)
@@ -197,16 +216,16 @@ class _Checker(Checker):
         stream = _stream(self.instance)
         if stream is None or not self.solution.chunks:
             return
-        wanted = {one.id: one for one in self.instance.reservations}
+        reservations = {reservation.id: reservation for reservation in self.instance.reservations}
         on_channel: list[tuple[Fraction, Fraction]] = []
         on_nodes: dict[int, list[tuple[Fraction, Fraction]]] = defaultdict(list)
         for grant in self.solution.grants:
             if grant.accepted:
-                one = wanted[grant.reservation]
-                if exact(one.start) < _channel_end(one):
-                    on_channel.append((exact(one.start), _channel_end(one)))
+                reservation = reservations[grant.reservation]
+                if exact(reservation.start) < _channel_end(reservation):
+                    on_channel.append((exact(reservation.start), _channel_end(reservation)))
                 for node in grant.nodes:
-                    on_nodes[node].append((exact(one.start), exact(one.end)))
+                    on_nodes[node].append((exact(reservation.start), exact(reservation.end)))
         required_loads = loads_to_plan(stream)
         for task in stream.tasks:
             if required_loads[task.id] <= self.tolerance * exact(task.load):
@@ -222,5 +241,8 @@ class _Checker(Checker):
     def time_scale(self) -> Fraction:
         """The shortest relative deadline or reservation."""
         spans = [exact(task.deadline) for task in self.instance.tasks]
-        spans += [exact(one.end) - exact(one.start) for one in self.instance.reservations]
+        spans += [
+            exact(reservation.end) - exact(reservation.start)
+            for reservation in self.instance.reservations
+        ]
         return min(spans)

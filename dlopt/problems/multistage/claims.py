@@ -45,10 +45,13 @@ def claimed_value(instance: Instance, solution: Solution, name: str) -> Number:
 def _utilization(instance: Instance, solution: Solution) -> Fraction:
     """Return the share of the time of all nodes in which they are reserved, receive or compute."""
     dues = [exact(task.arrival) + exact(task.deadline) for task in instance.tasks]
-    windows = {one.id: (exact(one.start), exact(one.end)) for one in instance.reservations}
+    windows = {
+        reservation.id: (exact(reservation.start), exact(reservation.end))
+        for reservation in instance.reservations
+    }
     end = max((*dues, *(stop for _, stop in windows.values())))
     asked = [exact(task.arrival) for task in instance.tasks]
-    asked += [exact(one.arrival) for one in instance.reservations]
+    asked += [exact(reservation.arrival) for reservation in instance.reservations]
     begin = max(min(asked), exact(instance.now))
     spans = [(windows[g.reservation], len(g.nodes)) for g in solution.grants if g.accepted]
     for chunk in solution.chunks:

@@ -21,20 +21,20 @@ from dlopt.problems.validated_record import Header, NonNegative, Record, numbers
 
 @dataclass(frozen=True, slots=True)
 class Reservation(Record):
-    """Nodes that somebody wants from `start` to `end`, and the channel at the beginning of it.
+    """An advance reservation: nodes from `start` to `end`, and the channel at its beginning.
 
     Parameters
     ----------
     id : str
     arrival : Number
-        When it is asked for; not after `start`.
+        When it is requested; not after `start`.
     start, end : Number
-        The nodes are held in ``[start, end)``; `end` lies after `start`.
+        The nodes are reserved in ``[start, end)``; `end` lies after `start`.
     io_end : Number, optional
-        The channel is held in ``[start, io_end)``: nothing is sent to any other node then.
+        The channel is reserved in ``[start, io_end)``: nothing is sent to any other node then.
     io_ratio : Number, optional
-        Instead of `io_end`: the share of the window in which the channel is held, 0 to 1. By
-        default it is not held at all.
+        Instead of `io_end`: the share of the window in which the channel is reserved, 0 to 1.
+        By default it is not reserved at all.
     nodes : int or tuple of int
         How many nodes, or which (0-based).
     mandatory : bool, default False
@@ -92,13 +92,13 @@ class Reservation(Record):
 
     @property
     def count(self) -> int:
-        """How many nodes it wants."""
+        """How many nodes it requests."""
         return len(self.nodes) if isinstance(self.nodes, tuple) else self.nodes
 
 
 @dataclass(frozen=True, slots=True)
 class Instance(Header):
-    """A cluster as it stands, and the tasks and reservations that will arrive.
+    """A cluster in its initial state, and the tasks and reservations that will arrive.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Instance(Header):
     committed : tuple of Commitment
         See `dlopt.problems.admission.Instance`; reservations have no part in them.
     task_weight, reservation_weight : Number, default 1
-        What an acceptance is worth under the objective ``accepted``.
+        Weight of an acceptance in the objective ``accepted``.
     name, origin, units, best_known
         See :class:`dlopt.problems.validated_record.Header`.
 
@@ -141,10 +141,10 @@ class Instance(Header):
     def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: order, identities, lengths and references."""
         yield from Stream.cross_field_faults(known)
-        tasks, wanted = known.get("tasks", ()), known.get("reservations", ())
-        if not tasks and not wanted and {"tasks", "reservations"} <= set(known):
+        tasks, reservations = known.get("tasks", ()), known.get("reservations", ())
+        if not tasks and not reservations and {"tasks", "reservations"} <= set(known):
             yield Fault("tasks", tasks, "must not be empty where there is no reservation")
-        yield from _reservation_faults(wanted, known.get("cluster"), known.get("now"))
+        yield from _reservation_faults(reservations, known.get("cluster"), known.get("now"))
 
     @property
     def exact(self) -> bool:
@@ -183,7 +183,7 @@ class Instance(Header):
 
 @dataclass(frozen=True, slots=True)
 class Grant(Record):
-    """Yes or no to a reservation.
+    """The acceptance or refusal of a reservation.
 
     Parameters
     ----------
@@ -233,9 +233,9 @@ def faults(data: object) -> tuple[Fault, ...]:
 
     Examples
     --------
-    >>> wanted = {"id": "r", "arrival": 3, "start": 2, "end": 2, "nodes": [0, 0]}
+    >>> reservations = {"id": "r", "arrival": 3, "start": 2, "end": 2, "nodes": [0, 0]}
     >>> cluster = {"nodes": 1, "tau": 1, "chi": 1}
-    >>> for fault in faults({"cluster": cluster, "reservations": [wanted]}):
+    >>> for fault in faults({"cluster": cluster, "reservations": [reservations]}):
     ...     print(fault)
     reservations[0].start: must not lie before the arrival, 3, got 2
     reservations[0].end: must lie after the start, 2, got 2
@@ -247,25 +247,27 @@ def faults(data: object) -> tuple[Fault, ...]:
 
 
 def _reservation_faults(
-    wanted: tuple[Reservation, ...], cluster: Cluster | None, now: Number | None
+    reservations: tuple[Reservation, ...], cluster: Cluster | None, now: Number | None
 ) -> Iterable[Fault]:
     seen: Counter[str] = Counter()
     before: Number | None = None
-    for index, one in enumerate(wanted):
+    for index, reservation in enumerate(reservations):
         path = f"reservations[{index}]"
-        seen[one.id] += 1
-        if not one.id:
-            yield Fault(f"{path}.id", one.id, "must not be empty")
-        if seen[one.id] > 1:
-            yield Fault(f"{path}.id", one.id, "must be given to one reservation only")
-        if before is not None and one.arrival < before:
+        seen[reservation.id] += 1
+        if not reservation.id:
+            yield Fault(f"{path}.id", reservation.id, "must not be empty")
+        if seen[reservation.id] > 1:
+            yield Fault(f"{path}.id", reservation.id, "must be given to one reservation only")
+        if before is not None and reservation.arrival < before:
             rule = f"must not lie before the arrival of the one before, {shown(before, 15)}"
-            yield Fault(f"{path}.arrival", one.arrival, rule)
-        before = one.arrival if before is None else max(before, one.arrival)
-        if isinstance(one.nodes, tuple):
-            for node in one.nodes:
+            yield Fault(f"{path}.arrival", reservation.arrival, rule)
+        before = reservation.arrival if before is None else max(before, reservation.arrival)
+        if isinstance(reservation.nodes, tuple):
+            for node in reservation.nodes:
                 if cluster is not None and node >= cluster.nodes:
                     rule = f"must be one of the nodes 0 to {cluster.nodes - 1}"
                     yield Fault(f"{path}.nodes", node, rule)
-        elif now is not None and one.arrival < now:
-            yield Fault(f"{path}.nodes", one.nodes, "must be named, for it arrived before now")
+        elif now is not None and reservation.arrival < now:
+            yield Fault(
+                f"{path}.nodes", reservation.nodes, "must be named, for it arrived before now"
+            )

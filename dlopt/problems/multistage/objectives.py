@@ -39,7 +39,11 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
     task_accepted = {decision.task: decision.accepted for decision in solution.decisions}
     reservation_accepted = {grant.reservation: grant.accepted for grant in solution.grants}
     tasks = [task for task in instance.tasks if task_accepted.get(task.id)]
-    reservations = [one for one in instance.reservations if reservation_accepted.get(one.id)]
+    reservations = [
+        reservation
+        for reservation in instance.reservations
+        if reservation_accepted.get(reservation.id)
+    ]
     if name == "accepted":
         weights = exact(instance.task_weight), exact(instance.reservation_weight)
         return simplest(len(tasks) * weights[0] + len(reservations) * weights[1])
@@ -60,12 +64,12 @@ def objective(instance: Instance, solution: Solution, name: str = "accepted") ->
 def _utilization(instance: Instance, solution: Solution) -> Fraction:
     tasks, wanted = instance.tasks, instance.reservations
     spans = [(exact(task.arrival), exact(task.arrival) + exact(task.deadline)) for task in tasks]
-    spans += [(exact(one.arrival), exact(one.end)) for one in wanted]
+    spans += [(exact(reservation.arrival), exact(reservation.end)) for reservation in wanted]
     first = max(min(start for start, _ in spans), exact(instance.now))
     last = max(end for _, end in spans)
     if last <= first:
         return Fraction(0)
-    windows = {one.id: (one.start, one.end) for one in wanted}
+    windows = {reservation.id: (reservation.start, reservation.end) for reservation in wanted}
     busy = Fraction(0)
 
     def within(start: Number, end: Number) -> Fraction:

@@ -1,8 +1,9 @@
-"""The exact timeline of a plan in floats around reservations, which stay where they are.
+"""The exact timeline of a schedule in floats around reservations, which do not move.
 
 See `dlopt.problems.admission.timeline`: chunks are taken as stated, in their order, with exact
 durations. Here a chunk also waits for the end of every reservation that it is stated to follow, on
-the channel and on its node. Where it ends then is told of those that it is stated to precede.
+the channel and on its node. Its end is then compared with the reservations that it is stated to
+precede.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Dispatcher:
     channel : Number
         When the head is free.
     now : Number
-    lane : TaskQueue
+    queue : TaskQueue
 
     Attributes
     ----------
@@ -106,6 +106,18 @@ class Dispatcher:
     Complexity of a part that is sent: O(log n + g), with `g` instants in `times`, no more than
     tasks that are running. Which of the free nodes it goes to does not matter; `chunks` assigns
     them afterwards.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> queue = SortedTaskQueue()
+    >>> queue.insert(QueueEntry(QueuedTask((5, 0), "a", zero, one, 5 * one), one))
+    >>> dispatcher = Dispatcher(costs, [zero, zero], zero, zero, queue)
+    >>> dispatcher.run()
+    >>> [(part.task.id, str(part.load), str(part.end)) for part in dispatcher.sent]
+    [('a', '1', '2')]
     """
 
     def __init__(
@@ -114,7 +126,7 @@ class Dispatcher:
         ready: Sequence[Number],
         channel: Number,
         now: Number,
-        lane: TaskQueue,
+        queue: TaskQueue,
     ) -> None:
         self.tau, self.chi, *_ = costs
         self.unit = self.tau + self.chi
@@ -127,7 +139,7 @@ class Dispatcher:
             else:
                 self.times.append(instant)
                 self.counts.append(1)
-        self.head, self.clock, self.lane = channel, now, lane
+        self.head, self.clock, self.queue = channel, now, queue
         self.sent: list[SentPart] = []
         self.unfinished: list[UnfinishedTask] = []
         self.version = 0
@@ -142,7 +154,7 @@ class Dispatcher:
     def idle(self, instant: Number) -> bool:
         """Tell whether no node is busy at an instant, and nothing waits."""
         free = self.times[-1] <= instant and self.head <= instant
-        return free and self.lane.first() is None
+        return free and self.queue.first() is None
 
     def run(self, until: Number | None = None, *, inclusive: bool = False) -> None:
         """Send what is to be sent before an instant, or also what is to be sent at it.
@@ -153,8 +165,8 @@ class Dispatcher:
             By default all that waits is sent.
         inclusive : bool, default False
         """
-        lane = self.lane
-        while (entry := lane.first()) is not None:
+        queue = self.queue
+        while (entry := queue.first()) is not None:
             start = max(self.times[0], self.head, self.clock)
             if until is not None and (start > until or (start == until and not inclusive)):
                 break
@@ -165,14 +177,14 @@ class Dispatcher:
             if end > due and end - due > self._rounding(entry.task):
                 if start >= due:
                     self.unfinished.append(UnfinishedTask(entry.task, remaining))
-                    lane.record_sent(entry, 0, start, start)
+                    queue.record_sent(entry, 0, start, start)
                     continue
                 load, end = (due - start) / self.unit, due
                 left = remaining - load
             self.head = start + load * self.tau
             self._occupy_first_node(end)
             self.sent.append(SentPart(entry.task, load, start, self.head, end))
-            lane.record_sent(entry, left, start, end)
+            queue.record_sent(entry, left, start, end)
         if until is not None and until > self.clock:
             self._save_for_rollback(None)
             self.clock = until
@@ -187,10 +199,10 @@ class Dispatcher:
         if self._mark is None:
             return
         for entry, remaining in reversed(self._log):
-            self.lane.undo_sent(entry, remaining)
+            self.queue.undo_sent(entry, remaining)
         mark = self._mark
         self.times, self.counts = mark.times, mark.counts
-        self.head, self.clock, self.lane.sent_history = mark.head, mark.clock, mark.sent_history
+        self.head, self.clock, self.queue.sent_history = mark.head, mark.clock, mark.sent_history
         del self.sent[mark.sent :], self.unfinished[mark.unfinished :]
         self.version += 1
         self.commit()
@@ -208,7 +220,7 @@ class Dispatcher:
 
     def _save_for_rollback(self, entry: QueueEntry | None) -> None:
         if self._mark is None:
-            sent_history, sent, lost = self.lane.sent_history, len(self.sent), len(self.unfinished)
+            sent_history, sent, lost = self.queue.sent_history, len(self.sent), len(self.unfinished)
             self._mark = _Checkpoint(
                 self.times, self.counts, self.head, self.clock, sent, lost, sent_history
             )

@@ -49,8 +49,8 @@ class SwitchedTest(LiteralTest):
     >>> zero, one = Fraction(0), Fraction(1)
     >>> supply_bound = SupplyBound(one, one, nodes=2)
     >>> state = ClusterState([zero, 3 * one], zero, [QueuedTask((9, 0), "a", zero, one, 9 * one)])
-    >>> lane = SwitchedTest(state, zero, supply_bound)
-    >>> str(lane.running.completion), str(lane.entries[0].completion)
+    >>> test = SwitchedTest(state, zero, supply_bound)
+    >>> str(test.running.completion), str(test.entries[0].completion)
     ('4', '16/3')
     """
 
@@ -82,38 +82,38 @@ class LiteralHybridPlanner(HybridPlanner):
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        self._lost: list[UnfinishedTask] = []
+        self._unfinished: list[UnfinishedTask] = []
         super().__init__(*arguments, **options)
 
     def try_admit(self, new: QueuedTask) -> Rejection | None:
         """Accept a task that arrives now, or return who would miss; then the state is unchanged."""
-        before = self._core
+        before = self._active_planner
         refused = super().try_admit(new)
-        if self._core is not before and isinstance(before, FastPlanner):
-            self._lost += before.cluster.unfinished
+        if self._active_planner is not before and isinstance(before, FastPlanner):
+            self._unfinished += before.cluster.unfinished
         return refused
 
     def decider(self, now: Number) -> AdmissionDecider:
         """Return the side that decides at an instant: a new one where they switch."""
-        fast = self._core.count(now) >= self.algorithm.threshold
+        fast = self._active_planner.count(now) >= self.algorithm.threshold
         if fast == self.fast:
-            return self._core
-        state = self._core.state(now)
+            return self._active_planner
+        state = self._active_planner.state(now)
         other = self._make_planner(fast, state.ready, state.channel, now, state.tasks)
         refused = None if fast else other.load_promised(state.tasks, now)
         return other if refused is None else RejectAll(refused)
 
     def unfinished(self) -> list[UnfinishedTask]:
         """Return the loads of accepted tasks that are left at their deadlines, and dropped."""
-        return [*self._lost, *self._core.unfinished()]
+        return [*self._unfinished, *self._active_planner.unfinished()]
 
     def _make_fast_planner(
         self, ready: Sequence[Number], channel: Number, now: Number, tasks: Sequence[QueuedTask]
     ) -> FastPlanner:
         supply_bound = SupplyBound(self._costs[0], self._costs[1], len(ready))
-        lane = SwitchedTest(ClusterState(list(ready), channel, list(tasks)), now, supply_bound)
+        test = SwitchedTest(ClusterState(list(ready), channel, list(tasks)), now, supply_bound)
         return FastPlanner(
-            _TEST_AFTER_SWITCH, self._costs, ready, channel, now, admission_test=lane
+            _TEST_AFTER_SWITCH, self._costs, ready, channel, now, admission_test=test
         )
 
 

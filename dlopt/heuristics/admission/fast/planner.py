@@ -58,6 +58,17 @@ class FastPlanner:
     ------
     MissingExtraError
         If there is no compiler to ask.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> zero, one = Fraction(0), Fraction(1)
+    >>> costs = (one, one, zero, zero)
+    >>> planner = FastPlanner(FastAlgorithm(), costs, [zero, zero], zero, zero)
+    >>> planner.try_admit(QueuedTask((5, 0), "a", zero, one, 5 * one)) is None
+    True
+    >>> planner.try_admit(QueuedTask((2, 1), "b", zero, 2 * one, 2 * one)).miss
+    DeadlineMiss(by=Fraction(1, 2), of='load')
     """
 
     def __init__(

@@ -34,7 +34,7 @@ included, is at most ``Psi(d)`` for its deadline `d`, then the dispatcher misses
 waits up to it stays at most ``Psi(d)`` by the lemma, even if a part of a task before it is computed
 after `d`. Something is sent as soon as ``m_1`` has come, so time alone changes nothing. If some of
 the task still waited at `d`, that would exceed ``Psi(d) = 0``; and what is sent of it is done by
-`d`. A later arrival behind the task does not count; one before it is admitted only if the work does
+`d`. A later arrival after the task does not count; one before it is admitted only if the work does
 not exceed ``Psi(d)`` with it.
 
 The paper's own proof (Mamat 2011, 6.2.4) fails where it says that all that was admitted is done by

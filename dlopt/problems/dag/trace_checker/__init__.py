@@ -1,4 +1,4 @@
-"""Whether what became of task graphs on a grid of LANs can have happened so.
+"""The checker of executed traces: whether task graphs on a grid can have run as recorded.
 
 Nothing here knows how a trace was made.
 """
@@ -74,12 +74,12 @@ def violations_executed(
     until: Number | None = None,
     tolerance: float = 0,
 ) -> tuple[Violation, ...]:
-    """Return every way in which a trace contradicts the grid, its failures or the rules.
+    """Return every contradiction of a trace to the grid, its failures or the constraints.
 
     Parameters
     ----------
     instance : Instance
-        Its machines stand in LANs, its data goes through their schedulers, and its graphs have
+        Its machines are in LANs, its data goes through their schedulers, and its graphs have
         homes; whatever `one_lan` says, the tasks of a graph must stay in one.
     trace : Trace
     queue_size : int, optional

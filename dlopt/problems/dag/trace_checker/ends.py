@@ -19,7 +19,7 @@ def end_violations(facts: TraceFacts, until: Number | None) -> Iterator[Violatio
 
 
 class _EndChecker:
-    """What is known of the ends of all runs and graphs."""
+    """Checks the ends of all runs and graphs."""
 
     def __init__(self, facts: TraceFacts, until: Number | None) -> None:
         self.facts, self.until = facts, until
@@ -106,13 +106,13 @@ class _EndChecker:
     # runs that should have ended -----------------------------------------------------------------
 
     def _overdue(self, run: Run) -> Iterator[Violation]:
-        """Yield a run that is said to be under way, though it should have gone on."""
+        """Yield a run that is stated to be under way, although it should have gone on."""
         due = self._due(run)
         if due is not None and self._over(due):
             yield Violation("overdue", name(run), due, self.until)
 
     def _due(self, run: Run) -> Fraction | None:
-        """Return when something must have happened to a run; None if that cannot be said."""
+        """Return when something must have happened to a run; None if that is undetermined."""
         if run.end is not None:
             return self.facts.delivery(run, run.end)
         if run.start is not None:
@@ -125,7 +125,7 @@ class _EndChecker:
         for before in takewhile(lambda one: one is not run, there):
             left = before.freed if before.start is None else before.end
             if left is None:
-                return None  # it waits for one that is looked at by itself
+                return None  # it waits for one that is checked by itself
             due = max(due, exact(left))
         return due
 

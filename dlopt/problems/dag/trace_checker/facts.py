@@ -1,4 +1,4 @@
-"""A trace of a grid of LANs against its instance, as exact numbers: what all its rules need."""
+"""A trace of a grid of LANs and its instance, in exact numbers: the data of all its checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dlopt.result import Violation
 
 
 class TraceFacts:
-    """What a trace says of what exists, and what it must be compared with.
+    """The valid entries of a trace, and the data that they are compared with.
 
     Parameters
     ----------
@@ -152,5 +152,5 @@ def group_by_machine(outages: Iterable[Outage]) -> dict[int, list[Outage]]:
 
 
 def name(run: Run) -> str:
-    """Return what a violation calls a run."""
+    """Return the name of a run in violations."""
     return f"task {run.task} of graph {run.graph}"

@@ -50,7 +50,7 @@ def _missed(facts: TraceFacts, run: Run, outage: Outage) -> bool:
 
 
 def _overlap_violations(facts: TraceFacts, machine: int, runs: list[Run]) -> Iterator[Violation]:
-    """Yield where two runs overlap; one that has not ended holds its machine as long as any."""
+    """Yield where two runs overlap; one that has not ended occupies its machine longest."""
     begun = [(exact(run.start), run.end) for run in runs if run.start is not None]
     last = max((exact(run.end) for run in runs if run.end is not None), default=Fraction(0))
     ran = [(start, last if end is None else exact(end)) for start, end in begun]
@@ -83,7 +83,7 @@ def _possibly_lost(run: Run, down: list[Outage]) -> bool:
 
 
 def _queue_violations(machine: int, runs: list[Run], size: int) -> Iterator[Violation]:
-    """Yield where a machine holds more tasks than it may; a place is free the instant it is."""
+    """Yield where the queue of a machine is too long; a place is free as soon as it is freed."""
     changes = [(exact(run.sent), 1) for run in runs]
     changes += [(exact(run.freed), -1) for run in runs if run.freed is not None]
     queued = 0
@@ -116,7 +116,9 @@ def _failure_violations(facts: TraceFacts, run: Run, down: list[Outage]) -> Iter
 
 
 def _can_have_lost(outage: Outage, run: Run) -> bool:
-    """Tell whether an outage can have lost a run: it began, or was, while the run was held."""
+    """Tell whether an outage can have lost a run: it began, or lasted, while the run was on the
+    machine.
+    """
     begin = exact(outage.begin)
     if run.end is not None:
         return begin == exact(run.end)

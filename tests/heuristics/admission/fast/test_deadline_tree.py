@@ -14,7 +14,7 @@ from dlopt.heuristics.admission.fast.deadline_blocks_numba import DeadlineBlocks
 from dlopt.heuristics.admission.fast.deadline_tree import DeadlineTree
 from dlopt.heuristics.admission.fast.dispatcher import QueueEntry
 from dlopt.problems.cluster import Cluster
-from tests.heuristics.admission.fast.cores import waiting
+from tests.heuristics.admission.fast.planners import waiting
 
 steps = st.lists(
     st.one_of(

@@ -17,7 +17,7 @@ from dlopt.heuristics.admission.planner_factory import make_planner
 from dlopt.heuristics.admission.records import DeadlineMiss, QueuedTask, Rejection
 from dlopt.problems.admission import Chunk, Instance, Task, violations
 from dlopt.problems.cluster import Cluster
-from tests.heuristics.admission.fast.cores import core, costs, decided, streams
+from tests.heuristics.admission.fast.planners import costs, empty_planner, rejections, streams
 from tests.heuristics.admission.fast.test_soundness import burst, instance_of
 
 
@@ -25,8 +25,8 @@ from tests.heuristics.admission.fast.test_soundness import burst, instance_of
 @given(streams(tasks=14), st.integers(0, 4))
 def test_switching_back_and_forth_keeps_promises_and_loses_no_task(stream, threshold):
     nodes, tau, chi, ready, channel, tasks = stream
-    made = core(HybridAlgorithm(threshold), nodes, tau, chi, ready, channel)
-    accepted = [miss is None for miss in decided(made, tasks)]
+    made = empty_planner(HybridAlgorithm(threshold), nodes, tau, chi, ready, channel)
+    accepted = [miss is None for miss in rejections(made, tasks)]
     assert made.unfinished() == []
     named = tuple(Task(f"t{number}", *task) for number, task in enumerate(tasks))
     instance = Instance(Cluster(nodes, tau, chi), named, ready_times=ready, channel_ready=channel)
@@ -109,9 +109,9 @@ def test_as_printed_it_goes_back_only_where_there_is_a_plan():
 def test_what_the_fast_test_cannot_keep_stays_planned():
     """By 4 a plan does (3 + 1) / 2; what nodes are certain to do is (3 + 1/2) / 2."""
     ready, tight = [1, 3], (0, 2, 4)
-    assert decided(core("r2", 2, 1, 1, ready), [tight]) != [None]
-    made = core(HybridAlgorithm(1), 2, 1, 1, ready)
-    said = decided(made, [tight, (0, 1, 20), (0, 1, 4)])
+    assert rejections(empty_planner("r2", 2, 1, 1, ready), [tight]) != [None]
+    made = empty_planner(HybridAlgorithm(1), 2, 1, 1, ready)
+    said = rejections(made, [tight, (0, 1, 20), (0, 1, 4)])
     assert said[:2] == [None, None] and said[2].task.id == "t2"
     assert not made.fast
     assert [chunk for chunk in made.chunks() if chunk.task == "t0"] == [
@@ -124,15 +124,15 @@ def test_what_the_fast_test_cannot_keep_stays_planned():
 
 
 def test_a_state_is_handed_over():
-    made = core(HybridAlgorithm(2), 2, 1, 1)
-    decided(made, [(0, 2, 9), (0, 2, 12), (0, 2, 30)])
+    made = empty_planner(HybridAlgorithm(2), 2, 1, 1)
+    rejections(made, [(0, 2, 9), (0, 2, 12), (0, 2, 30)])
     assert made.fast
     assert made.count(0) == 3
     made.advance(1)
     state = made.state(1)
     assert sum(task.load for task in state.tasks) < 6
     assert max(state.ready) > 1
-    again = core(HybridAlgorithm(2), 2, 1, 1, state.ready, state.channel)
+    again = empty_planner(HybridAlgorithm(2), 2, 1, 1, state.ready, state.channel)
     assert again.load_promised(state.tasks, 1) is None
     assert len(again) == len(state.tasks)
 
@@ -197,7 +197,7 @@ def test_as_printed_what_is_lost_before_a_switch_stays_lost():
 
 def test_as_printed_it_may_begin_without_a_plan():
     engine = Admission(Cluster(2, 1, 1), HybridAlgorithm(0, literal=True))
-    assert engine._queue.fast and len(engine._queue._core) == 0
+    assert engine._queue.fast and len(engine._queue._active_planner) == 0
     tasks = [Task("a", 0, 2, 4), Task("b", 1, 2, 9), Task("c", 30, 2, 9)]
     assert [engine.submit(task).accepted for task in tasks] == [True, True, True]
     assert violations(Instance(Cluster(2, 1, 1), tuple(tasks)), engine.plan()) == ()

@@ -18,13 +18,13 @@ from dlopt.heuristics.admission.fast.schedulability_tests import IndexedTest
 from dlopt.heuristics.admission.planner_factory import parse
 from dlopt.problems.admission import Instance, Task, violations
 from dlopt.problems.cluster import Cluster
-from tests.heuristics.admission.fast.cores import (
+from tests.heuristics.admission.fast.planners import (
     EVENTS,
     READINGS,
     SOUND,
-    core,
-    decided,
+    empty_planner,
     prices,
+    rejections,
     streams,
     waiting,
 )
@@ -39,8 +39,8 @@ def test_no_task_misses(policy, stream, events):
     nodes, tau, chi, ready, channel, tasks = stream
     if policy.test == "r0":
         ready, channel = [0] * nodes, 0
-    made = core(replace(policy, events=events), nodes, tau, chi, ready, channel)
-    accepted = [miss is None for miss in decided(made, tasks)]
+    made = empty_planner(replace(policy, events=events), nodes, tau, chi, ready, channel)
+    accepted = [miss is None for miss in rejections(made, tasks)]
     assert made.unfinished() == []
     done = {f"t{number}": tasks[number][1] for number, yes in enumerate(accepted) if yes}
     for chunk in made.chunks():
@@ -56,10 +56,10 @@ def test_sums_in_a_tree_decide_as_one_by_one(test, order, stream, events):
     nodes, tau, chi, ready, channel, tasks = stream
     policy = FastAlgorithm(test, events=events, order=order)
     made = [
-        core(policy, nodes, tau, chi, ready, channel, reference=reference)
+        empty_planner(policy, nodes, tau, chi, ready, channel, reference=reference)
         for reference in (False, True)
     ]
-    assert decided(made[0], tasks) == decided(made[1], tasks)
+    assert rejections(made[0], tasks) == rejections(made[1], tasks)
     assert made[0].chunks() == made[1].chunks()
 
 
@@ -69,12 +69,14 @@ def test_sums_in_a_tree_decide_as_one_by_one(test, order, stream, events):
 def test_what_is_refused_by_replay_cannot_be_kept_and_r1_refuses_more(order, stream):
     """Of one arrival at one state: R1 admits no more than R2, and that no more than EXACT."""
     nodes, tau, chi, ready, channel, tasks = stream
-    made = core(FastAlgorithm("r1", order=order), nodes, tau, chi, ready, channel)
+    made = empty_planner(FastAlgorithm("r1", order=order), nodes, tau, chi, ready, channel)
     for number, task in enumerate(tasks):
         new = waiting(number, *task)
         state = made.state(new.arrival)
         others = [
-            core(FastAlgorithm(test, order=order), nodes, tau, chi, state.ready, state.channel)
+            empty_planner(
+                FastAlgorithm(test, order=order), nodes, tau, chi, state.ready, state.channel
+            )
             for test in SOUND[2:]
         ]
         said = []

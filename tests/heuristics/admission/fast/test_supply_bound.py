@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dlopt.heuristics.admission.fast.dispatcher import Dispatcher, QueueEntry, SortedTaskQueue
 from dlopt.heuristics.admission.fast.supply_bound import SupplyBound
-from tests.heuristics.admission.fast.cores import certain, costs, prices, waiting
+from tests.heuristics.admission.fast.planners import certain, costs, prices, waiting
 
 instants = st.builds(Fraction, st.integers(0, 20), st.sampled_from([1, 2, 3]))
 

@@ -1,4 +1,4 @@
-"""Cores of FAST-EDF-IIT to test with, and what they should compute, the slow way."""
+"""Planners of FAST-EDF-IIT to test, and reference computations."""
 
 from fractions import Fraction
 
@@ -24,15 +24,15 @@ def waiting(number, arrival, load, deadline, kind=Fraction):
     return QueuedTask((due, number), f"t{number}", kind(arrival), kind(load), due)
 
 
-def core(policy, nodes, tau, chi, ready=None, channel=0, **options):
-    """Return an empty core in fractions, at the instant 0."""
+def empty_planner(policy, nodes, tau, chi, ready=None, channel=0, **options):
+    """Return an empty planner in fractions, at the instant 0."""
     if isinstance(policy, str):
         policy = FastAlgorithm(policy)
     ready = [Fraction(instant) for instant in ready or [0] * nodes]
     return make_planner(policy, costs(tau, chi), ready, Fraction(channel), Fraction(0), **options)
 
 
-def decided(made, tasks):
+def rejections(made, tasks):
     """Offer tasks (arrival, load, relative deadline), and return who would miss, or None."""
     return [made.try_admit(waiting(number, *task)) for number, task in enumerate(tasks)]
 
