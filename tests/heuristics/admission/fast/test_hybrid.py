@@ -148,7 +148,7 @@ def test_what_it_is_not_for():
         make_planner(FastAlgorithm(), costs(0, 0), [0], 0, 0)
     with pytest.raises(NotApplicableError, match="busy"):
         Admission(Cluster(2, 1, 1), "fast-edf-iit-r0", ready_times=[0, 1])
-    with pytest.raises(NotApplicableError, match="no places"):
+    with pytest.raises(NotApplicableError, match="no placements"):
         Admission(Cluster(2, 1, 1), "fast-edf-iit").placements()
 
 
