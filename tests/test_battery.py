@@ -37,7 +37,7 @@ def cases():
         instance = instance_of(file)
         goals = registry.problem(instance.problem).module.OBJECTIVES.values()
         for goal in goals:
-            if goal.needs is None or getattr(instance, goal.needs) is not None:
+            if goal.requires_field is None or getattr(instance, goal.requires_field) is not None:
                 default = goal.name == registry.problem(instance.problem).module.default_objective(
                     instance
                 )
@@ -161,5 +161,5 @@ def test_every_flawed_method_is_shown_unsound_by_a_stored_counterexample(entry):
 
 
 def _fits(instance, goal):
-    needs = registry.problem_of(instance).module.OBJECTIVES[goal].needs
+    needs = registry.problem_of(instance).module.OBJECTIVES[goal].requires_field
     return needs is None or getattr(instance, needs) is not None

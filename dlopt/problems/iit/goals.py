@@ -10,7 +10,7 @@ from dlopt.result import Objective
 
 OBJECTIVES: Mapping[str, Objective] = {
     "completion": Objective("completion", "min"),
-    "nodes": Objective("nodes", "min", needs="absolute_deadline"),
+    "nodes": Objective("nodes", "min", requires_field="absolute_deadline"),
 }
 
 

@@ -11,8 +11,8 @@ OBJECTIVES: Mapping[str, Objective] = {
     "accepted": Objective("accepted", "max"),
     "accepted-tasks": Objective("accepted-tasks", "max"),
     "accepted-reservations": Objective("accepted-reservations", "max"),
-    "accepted-load": Objective("accepted-load", "max", telling=False),
-    "reject-ratio": Objective("reject-ratio", "min", telling=False),
+    "accepted-load": Objective("accepted-load", "max", shown_in_comparison=False),
+    "reject-ratio": Objective("reject-ratio", "min", shown_in_comparison=False),
     "utilization": Objective("utilization", "max"),
 }
 
