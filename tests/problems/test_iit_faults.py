@@ -1,4 +1,4 @@
-"""What an instance of one divisible load may hold: every fault is told, with its path."""
+"""What an instance of one divisible load may hold: every fault is reported, with its path."""
 
 import math
 from collections.abc import Iterable

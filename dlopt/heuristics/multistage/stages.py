@@ -129,7 +129,7 @@ class StageDispatcher:
 
     Parameters
     ----------
-    tau, chi, spare : Number
+    tau, chi, negligible : Number
         `negligible` is load that need not be sent; 0 in exact numbers.
     """
 

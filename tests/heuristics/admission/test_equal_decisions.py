@@ -1,4 +1,4 @@
-"""The fast planners decide, place and cut exactly as their straightforward twins do."""
+"""The fast planners make the same decisions and placements as the reference implementations."""
 
 from fractions import Fraction
 

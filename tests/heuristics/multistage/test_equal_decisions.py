@@ -1,4 +1,4 @@
-"""The fast planner decides and plans exactly as its straightforward twin does."""
+"""The fast planner makes the same decisions and plans as the reference implementation."""
 
 import random
 from fractions import Fraction

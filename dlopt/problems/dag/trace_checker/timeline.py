@@ -69,7 +69,7 @@ class _ExactTimeline:
                 over = facts.times.over_wan(graph.input, graph.lan, course.lan)
                 self.received[at] = _not_before(course.received, decided.and_then(over))
                 yield from self._too_early(f"graph {at}", (course.received, self.received[at]))
-        for run in self._order_violations():
+        for run in self._runs_in_stated_order():
             yield from self._too_early(name(run), *self._run(run))
         for at, course in facts.courses.items():
             if course.returned is not None:
@@ -79,7 +79,7 @@ class _ExactTimeline:
                 returned = _not_before(course.returned, *results)
                 yield from self._too_early(f"graph {at}", (course.returned, returned))
 
-    def _order_violations(self) -> Iterator[Run]:
+    def _runs_in_stated_order(self) -> Iterator[Run]:
         """Yield what ran as it is stated to have started, none before those that it needs."""
         facts = self.facts
         runs = [run for run in facts.runs if run.start is not None]
