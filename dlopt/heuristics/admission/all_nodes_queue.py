@@ -40,7 +40,7 @@ class StreamLog:
     ----------
     accepted : list of bool
         A decision a task.
-    served : list of Served
+    served : list of ServiceInterval
         In the order of service.
     queued, longest : int
         Sum and maximum of how many tasks were waiting when one arrived.

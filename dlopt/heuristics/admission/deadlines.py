@@ -100,9 +100,9 @@ def mwf_positions(
 
     Parameters
     ----------
-    placer : Together
-    new : Waiting
-    tasks : sequence of Waiting
+    task_planner : OprEprPlanner
+    new : QueuedTask
+    tasks : sequence of QueuedTask
         Sorted in the order of MWF at the arrival of the new one.
 
     Yields
@@ -138,10 +138,10 @@ def mcdf_deadlines(
 
     Parameters
     ----------
-    placer : Together
-    nodes : Nodes
-    new : Waiting
-    tasks : list of Waiting
+    task_planner : OprEprPlanner
+    nodes : ReadyTimes
+    new : QueuedTask
+    tasks : list of QueuedTask
         The others.
     channel : bool
     """

@@ -49,9 +49,9 @@ def plan_in_order(
 
     Parameters
     ----------
-    placer : Placer
-    nodes : Nodes
-    tasks : iterable of Waiting
+    task_planner : TaskPlanner
+    nodes : ReadyTimes
+    tasks : iterable of QueuedTask
     now : Number
     channel : bool
         Whether a task waits until those before it have been sent.

@@ -94,8 +94,8 @@ class DerivativeRanking:
 
     Parameters
     ----------
-    placer : Together
-    tasks : sequence of Waiting
+    task_planner : OprEprPlanner
+    tasks : sequence of QueuedTask
     on_examined : callable, optional
         Called with a task, the instant, and how many nodes it needs then.
     """

@@ -90,7 +90,7 @@ def maximum_loads(cluster: Cluster, ready: Sequence[Number], deadline: Number) -
 
 
 def n_min(
-    cluster: Cluster, ready: Sequence[Number], load: Number, deadline: Number, spare: Number = 0
+    cluster: Cluster, ready: Sequence[Number], load: Number, deadline: Number, allowance: Number = 0
 ) -> int | None:
     """Return n_min, the fewest nodes that complete a load by a deadline; None if all miss it.
 
@@ -99,7 +99,7 @@ def n_min(
     cluster, ready, deadline
         As in `maximum_loads`.
     load : Number
-    spare : Number, default 0
+    allowance : Number, default 0
         Load that may be missing, for rounding errors of floats.
 
     Examples
@@ -110,7 +110,7 @@ def n_min(
     done: Number = 0
     for count, share in enumerate(maximum_loads(cluster, ready, deadline), start=1):
         done += share
-        if done >= load - spare:
+        if done >= load - allowance:
             return count
     return None
 

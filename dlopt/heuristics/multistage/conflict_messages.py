@@ -24,7 +24,7 @@ def conflict_message(
     refusal : Grant
     accepted : mapping
         Accepted reservations and their nodes, by identity.
-    sent : iterable of Planned
+    sent : iterable of ScheduledTask
         Tasks that have begun.
     """
     reason = str(refusal.reason)

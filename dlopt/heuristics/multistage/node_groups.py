@@ -66,7 +66,7 @@ class NodeGroups:
     Parameters
     ----------
     channel : list of Number
-    groups : list of Group
+    groups : list of NodeGroup
     """
 
     __slots__ = ("channel", "groups")
@@ -123,7 +123,7 @@ class NodeGroups:
 
         Parameters
         ----------
-        window : Window
+        window : ReservedWindow
         known : dict
             The objects that the same reservation changed before, by their ``id``, with the results:
             copies share most of their objects, and go on sharing.
@@ -178,7 +178,7 @@ class ReceptionOrder:
 
     Parameters
     ----------
-    state : Groups
+    state : NodeGroups
     lo : Number
     until : Number
         Nodes that cannot receive before it are left out.
@@ -187,7 +187,7 @@ class ReceptionOrder:
     ----------
     order : list of int
         As far as it is known.
-    parts : list of Part
+    ordered_groups : list of OrderedGroup
         Those that can receive at one instant come together or not at all.
     """
 

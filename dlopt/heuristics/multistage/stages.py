@@ -54,9 +54,9 @@ class StageNodes:
     ----------
     group : int
         The index of the group in the state of the planner.
-    taken : list of Number
+    busy : list of Number
         Busy times of each.
-    places : sequence of int
+    positions : sequence of int
         In the order of nodes, increasing.
     start : Number
         When they can receive first.

@@ -130,7 +130,7 @@ class TaskPlanner:
 
         Parameters
         ----------
-        state : Groups
+        state : NodeGroups
         lo : Number
             Nothing is sent before it.
         load : Number

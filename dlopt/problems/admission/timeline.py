@@ -40,14 +40,14 @@ def exact_ends(
     instance : Instance
     chunks : iterable of Chunk
         Of known tasks and nodes; `dlopt.problems.stated_order` says what their order is.
-    needs : mapping of str to Fraction
+    required_loads : mapping of str to Fraction
         What each task's chunks are to do together. Loads below 0 count as 0; what is missing or
         too much is added to the task's largest chunks, or taken from them. A chunk of no load is
         not sent.
 
     Returns
     -------
-    dict of str to Ended
+    dict of str to TaskEnd
         Of the tasks with chunks of some load.
 
     Notes

@@ -65,7 +65,7 @@ def exact_trace(
     scenario : Scenario
     trace : Trace
         Of known tasks and nodes.
-    needs : mapping of str to Fraction
+    required_loads : mapping of str to Fraction
         What the chunks of each task that are not lost did together. A chunk of no load was not
         sent; nor was one that is lost as it starts.
 

@@ -183,7 +183,7 @@ class Instance(Header):
         """The machines, also where only the matrix says that they exist."""
         if self.machines or self.etc is None:
             return self.machines
-        return _machine_violations(len(self.etc[0]))
+        return _machines(len(self.etc[0]))
 
     def duration(self, task: int, machine: int) -> Any:
         """Return how long a task takes on a machine; None if it cannot run there."""
@@ -216,7 +216,7 @@ def _tasks(count: int) -> tuple[Task, ...]:
 
 
 @lru_cache(maxsize=8)
-def _machine_violations(count: int) -> tuple[Machine, ...]:
+def _machines(count: int) -> tuple[Machine, ...]:
     return tuple(Machine(f"m{index}") for index in range(count))
 
 

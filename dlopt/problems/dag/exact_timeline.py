@@ -35,7 +35,7 @@ def exact_starts(
     ----------
     instance : Instance
     times : CheckerTimes
-    placed : list of dict of int to Span
+    placed : list of dict of int to StatedInterval
         By graph and task; every task is there.
     slack : Fraction
         What starts may be off. Starts are rounded up to a tiny part of it, so that fractions stay

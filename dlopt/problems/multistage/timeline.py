@@ -44,7 +44,7 @@ def crossings_in_exact_numbers(
         The tasks and the cluster, without the reservations.
     chunks : iterable of Chunk
         Of known tasks and nodes.
-    needs : mapping of str to Fraction
+    required_loads : mapping of str to Fraction
         What each task's chunks are to do together.
     channel_windows : sequence of (Fraction, Fraction)
         When the channel is reserved.

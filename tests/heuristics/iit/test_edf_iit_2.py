@@ -120,7 +120,7 @@ def test_fewest_nodes_of_the_worked_example():
     """By 9 the first node does 9/3; by 6 two do 2 + 4/3; by 4 all three do 20/9."""
     cluster, due = Cluster(3, tau=1, chi=2), (9, 6, Fraction(39, 8), 4)
     assert [n_min(cluster, (0, 1, 4), 3, deadline) for deadline in due] == [1, 2, 3, None]
-    assert n_min(cluster, (0, 1, 4), 3, 4, spare=Fraction(7, 9)) == 2
+    assert n_min(cluster, (0, 1, 4), 3, 4, allowance=Fraction(7, 9)) == 2
 
 
 @pytest.mark.parametrize(("load", "xi"), [(4, 8), (5, 10), (7, 12)])

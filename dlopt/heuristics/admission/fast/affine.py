@@ -43,7 +43,7 @@ class AffineNumber:
     Parameters
     ----------
     value, slope : Number
-    trace : Trace
+    trace : ComparisonTracker
 
     Examples
     --------

@@ -29,7 +29,7 @@ class _TreeNode:
 
     Attributes
     ----------
-    items : list of Entry or of _Part
+    items : list of QueueEntry or of _TreeNode
     keys : list
         Of the tasks; of the last task of each child.
     works : list of Number

@@ -23,7 +23,7 @@ class QueueEntry:
 
     Attributes
     ----------
-    task : Waiting
+    task : QueuedTask
     remaining : Number
         The load that has not been sent.
     """
@@ -96,8 +96,8 @@ class Dispatcher:
         When the head is free.
     clock : Number
         Everything that was to be sent before it has been sent.
-    sent : list of Sent
-    lost : list of Lost
+    sent : list of SentPart
+    unfinished : list of UnfinishedTask
     version : int
         Counts the changes of `times` and `counts`.
 
@@ -251,7 +251,7 @@ def chunks(ready: Sequence[Number], sent: Sequence[SentPart]) -> Iterator[Chunk]
     ----------
     ready : sequence of Number, shape (nodes,)
         When each node was free before the first of them.
-    sent : sequence of Sent
+    sent : sequence of SentPart
     """
     free = [(instant, node) for node, instant in enumerate(ready)]
     heapify(free)
@@ -273,7 +273,7 @@ class SortedTaskQueue:
 
     Attributes
     ----------
-    entries : list of Entry
+    entries : list of QueueEntry
         By their keys.
     """
 

@@ -34,7 +34,7 @@ class HybridPlanner:
 
     Parameters
     ----------
-    algorithm : Hybrid
+    algorithm : HybridAlgorithm
     costs, ready, channel, now, reference, compiled
         See `FastPlanner`.
 

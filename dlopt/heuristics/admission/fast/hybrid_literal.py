@@ -37,7 +37,7 @@ class SwitchedTest(LiteralTest):
 
     Parameters
     ----------
-    state : State
+    state : ClusterState
         Of the cluster at the switch, with the tasks that wait.
     now : Number
     supply_bound : SupplyBound
@@ -122,7 +122,7 @@ class RejectAll:
 
     Parameters
     ----------
-    refused : Refused
+    refused : Rejection
     """
 
     def __init__(self, refused: Rejection) -> None:

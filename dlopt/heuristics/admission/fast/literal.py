@@ -87,7 +87,7 @@ class LiteralTest(SortedTaskQueue):
     reset : {"idle", "running", "never"}
         When that task is discarded: once the whole cluster is idle, once no part of it is
         running (then it is the last of those that are), or never.
-    always : bool
+    always_adjust : bool
         Adjust whenever a task comes first, not only if no task waits.
     supply_bound : SupplyBound
         For execution times.

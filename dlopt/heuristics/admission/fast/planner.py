@@ -39,7 +39,7 @@ class FastPlanner:
 
     Parameters
     ----------
-    algorithm : Fast
+    algorithm : FastAlgorithm
     costs : tuple of Number
         ``(tau, chi, theta_cm, theta_cp)``, all in one field; the set-up costs must be 0.
     ready : sequence of Number, shape (nodes,)
