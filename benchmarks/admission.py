@@ -10,8 +10,8 @@ from statistics import median
 
 from benchmarks.timing import Report, run
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.dispatching_rules import Waiting
-from dlopt.heuristics.admission.queue import Queue
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import QueuedTask
 
 TAU, CHI, LOAD, BUSY = 1.0, 1000.0, 1000.0, 1e6
 WORKLOADS = {"tight": 1.6, "medium": 3.0, "loose": 10.0}
@@ -20,7 +20,9 @@ FASTER = {512: 20, 4096: 50}
 """How many times faster than the straightforward test EDF-IIT-2 must be with 3000 waiting."""
 
 
-def tasks(length: int, nodes: int, earliest: float, spread: float, seed: int) -> Iterator[Waiting]:
+def tasks(
+    length: int, nodes: int, earliest: float, spread: float, seed: int
+) -> Iterator[QueuedTask]:
     """Yield tasks that have to wait until the cluster, busy until `BUSY`, is free.
 
     Arrivals are 0.001 apart; loads are normal, mean and deviation 1000, drawn again until they
@@ -38,12 +40,12 @@ def tasks(length: int, nodes: int, earliest: float, spread: float, seed: int) ->
         deadline = BUSY + rng.uniform(earliest, spread) * needed
         arrival = 1e-3 * number
         key = deadline, number
-        yield Waiting(key, str(number), arrival, load, deadline)
+        yield QueuedTask(key, str(number), arrival, load, deadline)
 
 
 def filled(
-    algorithm: str, length: int, nodes: int, spread: float, extra: int, plain: bool = False
-) -> tuple[Queue, list[Waiting]]:
+    algorithm: str, length: int, nodes: int, spread: float, extra: int, reference: bool = False
+) -> tuple[PlannedQueue, list[QueuedTask]]:
     """Return a queue with `length` tasks waiting, and more tasks that arrive behind them.
 
     MWF and MCDF may put the earliest deadline last: theirs are no earlier than all tasks need.
@@ -53,21 +55,21 @@ def filled(
     earliest = 0.02 * spread if parsed.order in ("fifo", "edf") else 1.0
     behind = list(tasks(length + extra, nodes, earliest, spread, seed=0))
     ready = [BUSY] * nodes
-    queue = Queue(parsed, (TAU, CHI, 0.0, 0.0), ready, 0.0, plain=plain)
+    queue = PlannedQueue(parsed, (TAU, CHI, 0.0, 0.0), ready, 0.0, reference=reference)
     rng.shuffle(behind)
-    refused = queue.restore(behind[:length], 1e-3 * length)
+    refused = queue.load_promised(behind[:length], 1e-3 * length)
     if refused is not None:
         raise RuntimeError(f"{algorithm}: the queue is not feasible: {refused}")
     later = [task._replace(arrival=2e-3 * length) for task in behind[length:]]
     return queue, later
 
 
-def decisions(queue: Queue, arriving: list[Waiting]) -> list[float]:
+def decisions(queue: PlannedQueue, arriving: list[QueuedTask]) -> list[float]:
     """Return the seconds that each decision takes."""
     spent = []
     for task in arriving:
         begun = time.perf_counter()
-        queue.offer(task)
+        queue.try_admit(task)
         spent.append(time.perf_counter() - begun)
     return spent
 
@@ -106,12 +108,12 @@ def against_straightforward(report: Report) -> None:
             continue
         for name, spread in WORKLOADS.items():
             queue, arriving = filled("edf-iit-2", 3000, nodes, spread, 9)
-            first = Waiting((0.0, -1), "first", arriving[0].arrival, 1e-9, 1e15)
+            first = QueuedTask((0.0, -1), "first", arriving[0].arrival, 1e-9, 1e15)
             fast = median(decisions(queue, arriving))
             whole, _ = filled("edf-iit-2", 3000, nodes, spread, 9)
             at_once = median(decisions(whole, [first]))
-            plain, arriving = filled("edf-iit-2", 3000, nodes, spread, 9, plain=True)
-            slow = median(decisions(plain, arriving[: 3 if nodes < 2048 else 1]))
+            reference, arriving = filled("edf-iit-2", 3000, nodes, spread, 9, reference=True)
+            slow = median(decisions(reference, arriving[: 3 if nodes < 2048 else 1]))
             ratios.setdefault(nodes, []).append(slow / fast)
             times = (1e3 * fast, 1e3 * at_once, 1e3 * slow)
             report.row(nodes, name, *times, slow / fast, slow / at_once)

@@ -15,9 +15,9 @@ from statistics import median
 from typing import Any
 
 from benchmarks.timing import Report, run
-from dlopt.heuristics.admission.dispatching_rules import Waiting
-from dlopt.heuristics.multistage.busy_intervals import Wish
-from dlopt.heuristics.multistage.queue import Queue
+from dlopt.heuristics.admission.records import QueuedTask
+from dlopt.heuristics.multistage.busy_intervals import ReservationRequest
+from dlopt.heuristics.multistage.queue import MultiStageQueue
 from dlopt.io import read
 from dlopt.models.multistage.methods import exact_plan
 from dlopt.problems.cluster import Cluster
@@ -39,7 +39,7 @@ def _load(rng: random.Random) -> float:
 
 def arrivals(
     nodes: int, reservations: int, waiting: int, extra: int, seed: int = 0
-) -> tuple[list[Wish], list[Waiting], list[Waiting | Wish]]:
+) -> tuple[list[ReservationRequest], list[QueuedTask], list[QueuedTask | ReservationRequest]]:
     """Return reservations ahead, tasks that wait for a busy cluster, and what arrives behind them.
 
     Loads are normal, mean and deviation 2000, drawn again until they are positive. Reservations
@@ -50,65 +50,67 @@ def arrivals(
     unit = TAU + CHI
     span = (reservations + waiting + extra) * 1.3 * LOAD * unit / nodes / SHARE
 
-    def wish() -> Wish:
+    def request() -> ReservationRequest:
         load, count = _load(rng), rng.randint(1, max(1, nodes // 4))
         start = BUSY + rng.uniform(0, span)
-        return Wish(start, start + load * TAU, start + load * (TAU + CHI / count), count)
+        return ReservationRequest(
+            start, start + load * TAU, start + load * (TAU + CHI / count), count
+        )
 
-    def task(number: int) -> Waiting:
+    def task(number: int) -> QueuedTask:
         load = _load(rng)
         alone = load * (TAU + CHI / nodes)
         deadline = BUSY + max(rng.uniform(0, span), 3 * alone)
-        return Waiting((deadline, number), str(number), 0.0, load, deadline)
+        return QueuedTask((deadline, number), str(number), 0.0, load, deadline)
 
-    ahead = [wish() for _ in range(reservations * 3)]
+    ahead = [request() for _ in range(reservations * 3)]
     tasks = [task(number) for number in range(3 * waiting)]
     behind: list[Any] = [task(3 * waiting + number) for number in range(extra)]
     if reservations:
-        behind += [wish() for _ in range(extra // 2)]
+        behind += [request() for _ in range(extra // 2)]
         rng.shuffle(behind)
     return ahead, tasks, behind
 
 
 def filled(
-    nodes: int, reservations: int, waiting: int, extra: int, plain: bool = False
-) -> tuple[Queue, list[Waiting | Wish]]:
+    nodes: int, reservations: int, waiting: int, extra: int, reference: bool = False
+) -> tuple[MultiStageQueue, list[QueuedTask | ReservationRequest]]:
     """Return a queue with so many reservations and tasks in it, and what arrives then."""
     ahead, tasks, behind = arrivals(nodes, reservations, waiting, extra)
-    queue = Queue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0)
-    held: list[Wish] = []
-    for wish in ahead:
-        if len(held) < reservations and isinstance(queue.reserve(wish, 0.0), tuple):
-            held.append(wish)
+    queue = MultiStageQueue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0)
+    held: list[ReservationRequest] = []
+    for request in ahead:
+        if len(held) < reservations and isinstance(queue.reserve(request, 0.0), tuple):
+            held.append(request)
     for task in tasks:
         if len(queue.waiting) < waiting:
-            queue.offer(task)
+            queue.try_admit(task)
     if len(held) < reservations or len(queue.waiting) < waiting:
         raise RuntimeError(f"only {len(held)} reservations and {len(queue.waiting)} tasks")
-    if plain:
-        twin = Queue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0, plain=True)
-        for wish in held:
-            twin.reserve(wish, 0.0)
+    if reference:
+        twin = MultiStageQueue((TAU, CHI), [BUSY] * nodes, 0.0, 0.0, reference=True)
+        for request in held:
+            twin.reserve(request, 0.0)
         for planned in queue.waiting:
             state = twin._states[-1].copy()
-            state.hold(planned.plan)
+            state.allocate(planned.plan)
             twin._states.append(state)
         twin.waiting = list(queue.waiting)
         return twin, behind
     return queue, behind
 
 
-def decided(queue: Queue, one: Waiting | Wish) -> tuple[float, bool]:
+def decided(queue: MultiStageQueue, one: QueuedTask | ReservationRequest) -> tuple[float, bool]:
     """Return the processor seconds that a decision takes, and whether it is to accept."""
     begun = time.process_time()
-    if isinstance(one, Wish):
+    if isinstance(one, ReservationRequest):
         accepted = isinstance(queue.reserve(one, 0.0), tuple)
     else:
-        accepted = queue.offer(one) is None
+        accepted = queue.try_admit(one) is None
     return time.process_time() - begun, accepted
 
 
-def told(queue: Queue, one: Waiting | Wish) -> float:
+def told(queue: MultiStageQueue, one: QueuedTask | ReservationRequest) -> float:
     """Return the seconds that a decision takes."""
     return decided(queue, one)[0]
 
@@ -127,7 +129,7 @@ def by_size(report: Report) -> None:
                 queue, behind = filled(nodes, reservations, waiting, 20)
                 before = len(queue.waiting)
                 spent = [1e3 * told(queue, one) for one in behind]
-                chunks = sum(len(planned.pieces) for planned in queue.waiting)
+                chunks = sum(len(planned.chunks) for planned in queue.waiting)
                 accepted = len(queue.waiting) - before
                 middle = median(spent)
                 report.row(nodes, reservations, waiting, middle, max(spent), chunks, accepted)
@@ -154,8 +156,8 @@ def against_straightforward(report: Report) -> None:
         told_fast = [decided(queue, one) for one in behind]
         fast = median([seconds for seconds, _ in told_fast])
         queue, behind = filled(256, reservations, waiting, 20)
-        whole = told(queue, Waiting((0.0, -1), "first", 0.0, 1e-6, BUSY + 1e9))
-        queue, behind = filled(256, reservations, waiting, 20, plain=True)
+        whole = told(queue, QueuedTask((0.0, -1), "first", 0.0, 1e-6, BUSY + 1e9))
+        queue, behind = filled(256, reservations, waiting, 20, reference=True)
         told_slow = [decided(queue, one) for one in behind[:few]]
         slow = median([seconds for seconds, _ in told_slow])
         same = [yes for _, yes in told_slow] == [yes for _, yes in told_fast[:few]]

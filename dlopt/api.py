@@ -264,8 +264,8 @@ def _needs(instance: Header, goal: Objective | None, name: str, stem: str) -> Ob
     if goal is None:
         known = ", ".join(registry.problem(stem).module.OBJECTIVES)
         raise NotApplicableError(f"{stem} has no objective {name!r} (known: {known})")
-    if goal.needs is not None and getattr(instance, goal.needs) is None:
-        raise NotApplicableError(f"objective {name} needs {goal.needs}")
+    if goal.requires_field is not None and getattr(instance, goal.requires_field) is None:
+        raise NotApplicableError(f"objective {name} needs {goal.requires_field}")
     return goal
 
 

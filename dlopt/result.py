@@ -171,9 +171,9 @@ class Objective:
     sense : {"min", "max"}
     levels : tuple of str
         For a lexicographic objective, the names of its levels; else its own name alone.
-    needs : str, optional
+    requires_field : str, optional
         An instance field that must be given for the objective to make sense.
-    telling : bool, default True
+    shown_in_comparison : bool, default True
         Whether a comparison under another objective shows it, too.
     senses : tuple of {"min", "max"}, optional
         The sense of each level where they differ; `sense` is that of the first.
@@ -188,8 +188,8 @@ class Objective:
     name: str
     sense: Literal["min", "max"]
     levels: tuple[str, ...] = ()
-    needs: str | None = None
-    telling: bool = True
+    requires_field: str | None = None
+    shown_in_comparison: bool = True
     senses: tuple[Literal["min", "max"], ...] = ()
 
     def better(self, left: Value, right: Value) -> bool:

@@ -72,7 +72,7 @@ def goals_of(instance, entry):
     return [
         goal
         for goal in module.OBJECTIVES.values()
-        if (goal.needs is None or getattr(instance, goal.needs) is not None)
+        if (goal.requires_field is None or getattr(instance, goal.requires_field) is not None)
         and (goal.name == default or not decided_once(instance, entry))
         and entry.reason_against(instance, goal.name) is None
     ]
@@ -210,5 +210,5 @@ def test_every_flawed_method_is_shown_unsound_by_a_stored_counterexample(entry):
 
 
 def _fits(instance, goal):
-    needs = registry.problem_of(instance).module.OBJECTIVES[goal].needs
+    needs = registry.problem_of(instance).module.OBJECTIVES[goal].requires_field
     return needs is None or getattr(instance, needs) is not None

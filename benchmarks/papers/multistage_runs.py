@@ -9,7 +9,7 @@ from itertools import product
 
 from benchmarks.papers.fluid import fluid_bound
 from dlopt.generation.multistage import mamat5
-from dlopt.heuristics.multistage.methods import decided
+from dlopt.heuristics.multistage.methods import decide_all
 from dlopt.plotting.line_charts import Curve, Spot
 from dlopt.problems.multistage import Instance, objective
 from dlopt.simulation.parallel import spread
@@ -65,7 +65,7 @@ class Stream:
     def measured(self) -> tuple[Stream, tuple[float, ...]]:
         """Return the stream, and the measures of its plan."""
         instance = self.drawn()
-        plan = decided(self.method, instance).plan()
+        plan = decide_all(self.method, instance).plan()
         return self, tuple(float(objective(instance, plan, name)) for name in _MEASURES)
 
     def bounded(self) -> tuple[Stream, float]:

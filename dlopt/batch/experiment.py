@@ -223,7 +223,7 @@ def _goals(instance: Header, objectives: Sequence[str] | Literal["all"] | None) 
         name
         for name, goal in module.OBJECTIVES.items()
         if (objectives == "all" or name in objectives)
-        and (goal.needs is None or getattr(instance, goal.needs) is not None)
+        and (goal.requires_field is None or getattr(instance, goal.requires_field) is not None)
     )
 
 

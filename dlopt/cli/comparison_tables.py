@@ -33,7 +33,7 @@ def table(named: Named) -> Table:
     """Return all methods on all instances as one table."""
     first = named[0][1]
     goals = problem(first.instance.problem).module.OBJECTIVES
-    others = [name for name in goals if name != first.objective and goals[name].telling]
+    others = [name for name in goals if name != first.objective and goals[name].shown_in_comparison]
     made = Table(box=box.SIMPLE_HEAD, title=f"{first.instance.problem}: {first.objective}")
     widest = max((len(m.name) for m in _all_methods(named)), default=0)
     made.add_column("method", min_width=widest)

@@ -9,9 +9,9 @@ from typing import Any
 from dlopt.arithmetic import Number, is_finite, shown
 from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import costs_of
-from dlopt.heuristics.admission.beta_powers import Durations
+from dlopt.heuristics.admission.beta_powers import ExecutionTimes
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
-from dlopt.problems.cluster import MOST_NODES, Cluster
+from dlopt.problems.cluster import MAX_NODES, Cluster
 
 MOST_TASKS = 10_000_000
 """A workload that would have more tasks than this is taken for a mistake."""
@@ -19,7 +19,7 @@ MOST_TASKS = 10_000_000
 
 def cluster_of(nodes: int, *costs: Number) -> Cluster:
     """Return a cluster with costs ``tau, chi, theta_cm, theta_cp`` in floats."""
-    whole("nodes", nodes, MOST_NODES)
+    whole("nodes", nodes, MAX_NODES)
     return Cluster(nodes, *map(float, costs))
 
 
@@ -37,7 +37,7 @@ def execution_time(cluster: Cluster, reference: str) -> Callable[[float], float]
         setup = rule.execution_time(0.0, nodes)  # linear in the load
         slope = rule.execution_time(1.0, nodes) - setup
         return lambda load: setup + slope * load
-    durations = Durations(rule, nodes)
+    durations = ExecutionTimes(rule, nodes)
 
     def best(load: float) -> Any:
         return durations.of(load)(durations.n_star(load))

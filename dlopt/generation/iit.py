@@ -14,7 +14,7 @@ from typing import Any
 from dlopt.arithmetic import Number, exact, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.generation.log_snapshot import synthetic_jobs
-from dlopt.problems.cluster import MOST_NODES, Cluster
+from dlopt.problems.cluster import MAX_NODES, Cluster
 from dlopt.problems.iit import Instance
 
 
@@ -79,8 +79,8 @@ def burst(
     The first group is ready at 0. Other parameters are those of `ramp`.
     """
     _counted(nodes)
-    if bursts > MOST_NODES:
-        raise NotApplicableError(f"bursts must be at most {MOST_NODES}, got {bursts}")
+    if bursts > MAX_NODES:
+        raise NotApplicableError(f"bursts must be at most {MAX_NODES}, got {bursts}")
     draw = random.Random(f"burst {seed}")
     instants = [0, *(draw.randint(1, max(1, index(span))) for _ in range(max(1, bursts) - 1))]
     times = [draw.choice(instants) for _ in range(nodes)]
@@ -199,6 +199,6 @@ def _spread(cost: Number, spread: Number, nodes: int, seed: str) -> Number | tup
     return tuple(simplest(exact(cost) * factor) for factor in factors)
 
 
-def _counted(nodes: int, most: int = MOST_NODES) -> None:
+def _counted(nodes: int, most: int = MAX_NODES) -> None:
     if not isinstance(nodes, int) or isinstance(nodes, bool) or not 1 <= nodes <= most:
         raise NotApplicableError(f"nodes must be an integer from 1 to {most}, got {nodes!r}")

@@ -12,7 +12,7 @@ from dlopt.generation.distributions import positive, whole
 from dlopt.generation.paper_workloads import mamat4
 from dlopt.generation.workload import Workload
 from dlopt.problems.admission import Factor, Failure, Scenario
-from dlopt.problems.cluster import MOST_NODES
+from dlopt.problems.cluster import MAX_NODES
 
 
 def mamat7(
@@ -122,7 +122,7 @@ def outage(
     >>> [failure.node for failure in outage(16, 9_000_000)]
     [10, 11, 12, 13, 14, 15]
     """
-    whole("nodes", nodes, MOST_NODES)
+    whole("nodes", nodes, MAX_NODES)
     if not 0 <= share <= 1:
         raise NotApplicableError(f"share must lie between 0 and 1, got {share}")
     failing = round(float(share) * nodes)

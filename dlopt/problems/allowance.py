@@ -1,4 +1,4 @@
-"""What a plan in floats may be off for having been added up in floats, and for its dates."""
+"""Rounding errors that schedules in floats accumulate, and those of dates."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from math import inf, nextafter
 from dlopt.arithmetic import ROUNDING, Number, exact
 
 DRIFT = Fraction(1, 2**51)
-"""What the rounding errors of one step of a plan come to at the most, relative to the time since
-the first instant of the instance: four sums of floats. It counts once for each task."""
+"""Largest rounding error of one step of a schedule, relative to the time since the first instant of
+the instance: four sums of floats. It counts once for each task."""
 
 
 def rounded_down(instant: Fraction) -> float:
-    """Return the largest float that stands for no later instant.
+    """Return the largest float whose decimal is no later than an instant.
 
     Examples
     --------
@@ -25,10 +25,10 @@ def rounded_down(instant: Fraction) -> float:
 
 
 def reconciled(bound: Number, value: Number, dates: Fraction) -> Number:
-    """Return a bound of durations that are differences of dates, for a plan whose dates are floats.
+    """Return a bound on differences of dates, corrected for a schedule whose dates are floats.
 
-    Such a plan is below the bound of exact plans where its dates are rounded down; then its value
-    is returned. A bound that is violated by more is returned as it is.
+    Such a schedule can be below the bound of exact schedules because its dates are rounded down;
+    then its value is returned. A bound that is violated by more is returned as it is.
 
     Parameters
     ----------

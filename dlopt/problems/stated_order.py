@@ -1,10 +1,10 @@
-"""The order in which a plan in rounded numbers states that its chunks are done.
+"""The order of processing that a schedule in rounded numbers states for its chunks.
 
-Where one thing ends the next one begins, and rounding may state the next one to begin a little
-earlier. Starts alone do not tell then which came first: a chunk so short that it takes no time in
-floats would go after the long one that follows it, and would wait for all of it. The middles of
-what they occupy do tell: they are in the wrong order only where both are as short as what the
-instants are off, and then the order makes no difference beyond that.
+The next chunk begins when the one before ends, and rounding may state that it begins a little
+earlier. The order of starts alone does not show then which came first: a chunk so short that it
+takes no time in floats would come after the long one that follows it, and would wait for all of it.
+The midpoints of the occupied intervals do show it: they are in the wrong order only if both
+intervals are as short as the rounding error, and then the order makes no larger difference.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from dlopt.arithmetic import Number, exact
 Order = tuple[Fraction, ...]
 
 
-class Sent(Protocol):
+class TransmittedChunk(Protocol):
     """A chunk of a load: when it is sent to a node, and done there."""
 
     @property
     def node(self) -> int:
-        """The node that gets it."""
+        """The node that receives it."""
 
     @property
     def transmission_start(self) -> Number:
@@ -40,15 +40,16 @@ class Sent(Protocol):
         """When its computation ends."""
 
 
-C = TypeVar("C", bound=Sent)
+C = TypeVar("C", bound=TransmittedChunk)
 
 
 def in_stated_order(chunks: Iterable[tuple[C, Fraction]]) -> list[tuple[C, Fraction]]:
-    """Return chunks, each with its load, in the order that the plan states.
+    """Return chunks, each with its load, in the order that the schedule states.
 
-    On a node they go by the middles of the times in which they hold it, on the channel by those
-    of their transmissions; where the two orders differ, a chunk waits for those before it on its
-    node. If the intervals of each resource are disjoint, that is the order of their starts.
+    On a node they are ordered by the midpoints of the intervals in which they occupy it, on the
+    channel by those of their transmissions; where the two orders differ, a chunk waits for those
+    before it on its node. If the intervals of each resource are disjoint, that is the order of
+    their starts.
 
     Parameters
     ----------

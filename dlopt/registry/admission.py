@@ -184,7 +184,7 @@ def _fast() -> Iterator[Method]:
         plan_class="single",
         objectives=_OBJECTIVES,
         target=f"{module}:hybrid_literal",
-        applies=f"{module}:with_computing",
+        applies=f"{module}:needs_processing_time",
         options=(_LITERAL_THRESHOLD,),
         summary="as printed: switches as if each side could keep what the other promised",
     )

@@ -120,7 +120,7 @@ METHODS = (
         plan_class="single",
         objectives=("completion",),
         target=f"{_LITERAL}:opr_timeline",
-        applies=f"{_LITERAL}:has_setup_cost_of_transmission",
+        applies=f"{_LITERAL}:requires_transmission_setup",
         summary="as printed: one set-up time too few; the lines before are right",
     ),
     Method(
@@ -132,7 +132,7 @@ METHODS = (
         plan_class="single",
         objectives=("nodes",),
         target=f"{_LITERAL}:epr_roots",
-        applies=f"{_LITERAL}:has_setup_cost_of_transmission",
+        applies=f"{_LITERAL}:requires_transmission_setup",
         summary="as printed: n_min from the lower root, though no integer is between",
     ),
     Method(

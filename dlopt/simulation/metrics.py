@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from dlopt.arithmetic import FLOATING
 from dlopt.generation.workload import Workload, costs_of
-from dlopt.heuristics.admission.all_nodes_queue import Log
-from dlopt.heuristics.admission.dispatching_rules import Planned
+from dlopt.heuristics.admission.all_nodes_queue import StreamLog
+from dlopt.heuristics.admission.records import PlannedTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class Outcome:
 def outcome_of(
     workload: Workload,
     method: str,
-    log: Log,
-    plan: Sequence[Planned] | None,
+    log: StreamLog,
+    plan: Sequence[PlannedTask] | None,
     seconds: float,
 ) -> Outcome:
     """Measure a run.
@@ -97,7 +97,7 @@ def outcome_of(
     for number, _, end in log.served:
         deadline = workload.deadlines[number]
         late = end - (workload.arrivals[number] + deadline) > FLOATING * deadline
-        misses += late or log.lost.get(number, 0.0) > FLOATING * workload.loads[number]
+        misses += late or log.unfinished.get(number, 0.0) > FLOATING * workload.loads[number]
     last = max((served.end for served in log.served), default=workload.horizon)
     return Outcome(
         method=method,
@@ -120,14 +120,14 @@ def outcome_of(
     )
 
 
-def _busy(workload: Workload, log: Log, plan: Sequence[Planned] | None) -> float:
+def _busy(workload: Workload, log: StreamLog, plan: Sequence[PlannedTask] | None) -> float:
     """Return the time that nodes work within the span in which tasks arrive."""
     tau, chi, theta_cm, theta_cp = map(float, costs_of(workload.cluster))
     nodes = workload.cluster.nodes
     used = [nodes] * len(log.served) if plan is None else [place.nodes for _, place in plan]
     busy = 0.0
     for (number, start, end), count in zip(log.served, used, strict=True):
-        load = workload.loads[number] - log.lost.get(number, 0.0)
+        load = workload.loads[number] - log.unfinished.get(number, 0.0)
         work = load * (tau + chi) + count * (theta_cm + theta_cp)
         within = max(min(end, workload.horizon) - start, 0.0)
         busy += work if end <= workload.horizon else work * within / (end - start)

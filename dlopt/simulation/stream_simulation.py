@@ -14,14 +14,13 @@ from dlopt.errors import NotApplicableError
 from dlopt.generation.workload import Workload, costs_of
 from dlopt.heuristics.admission import all_nodes_queue
 from dlopt.heuristics.admission.algorithm_names import Algorithm
-from dlopt.heuristics.admission.all_nodes_queue import Log, Served
+from dlopt.heuristics.admission.all_nodes_queue import ServiceInterval, StreamLog
 from dlopt.heuristics.admission.chunks import chunks as chunks_of
-from dlopt.heuristics.admission.dispatching_rules import Planned, Refused, Waiting
 from dlopt.heuristics.admission.engine import PromiseError
-from dlopt.heuristics.admission.opr_epr import Together
-from dlopt.heuristics.admission.planner_factory import Core, Policy, core_of, parse
-from dlopt.heuristics.admission.queue import Queue
-from dlopt.heuristics.admission.ready_times import Placement
+from dlopt.heuristics.admission.opr_epr import OprEprPlanner
+from dlopt.heuristics.admission.planner_factory import Planner, Policy, make_planner, parse
+from dlopt.heuristics.admission.queue import PlannedQueue
+from dlopt.heuristics.admission.records import Placement, PlannedTask, QueuedTask, Rejection
 from dlopt.problems.admission import Decision, Instance, Solution, violations
 from dlopt.result import Violation
 from dlopt.simulation.metrics import Outcome, outcome_of
@@ -110,7 +109,7 @@ class Run:
         began = perf_counter()
         self._log, self._core = _decided(workload, policy)
         seconds = perf_counter() - began
-        used = self._core.placements() if isinstance(self._core, Queue) else None
+        used = self._core.placements() if isinstance(self._core, PlannedQueue) else None
         self.outcome = outcome_of(workload, policy.name, self._log, used, seconds)
 
     @property
@@ -138,8 +137,8 @@ class Run:
             return Solution(decisions, self._core.chunks())
         assert isinstance(self.algorithm, Algorithm)
         costs = tuple(map(float, costs_of(workload.cluster)))
-        placer = Together(self.algorithm, costs, workload.cluster.nodes)
-        chunks = chunks_of(placer, costs, workload.free_times, self._all_nodes())
+        task_planner = OprEprPlanner(self.algorithm, costs, workload.cluster.nodes)
+        chunks = chunks_of(task_planner, costs, workload.free_times, self._all_nodes())
         return Solution(decisions, chunks)
 
     @cached_property
@@ -175,18 +174,18 @@ class Run:
         instants = sorted(instant for instant, step in change.items() if step)
         return list(zip(instants, accumulate(change[i] for i in instants), strict=True))
 
-    def _all_nodes(self) -> Iterator[Planned]:
+    def _all_nodes(self) -> Iterator[PlannedTask]:
         """Write out a plan in which every task takes all nodes."""
         workload = self.workload
         for number, start, end in self._log.served:
             arrival, load = workload.arrivals[number], workload.loads[number]
             due = arrival + workload.deadlines[number]
             name = workload.names[number]
-            task = Waiting((number, number), name, float(arrival), float(load), float(due))
-            yield Planned(task, Placement(workload.cluster.nodes, start, start, start, end))
+            task = QueuedTask((number, number), name, float(arrival), float(load), float(due))
+            yield PlannedTask(task, Placement(workload.cluster.nodes, start, start, start, end))
 
 
-def _decided(workload: Workload, policy: Policy) -> tuple[Log, Core | None]:
+def _decided(workload: Workload, policy: Policy) -> tuple[StreamLog, Planner | None]:
     """Decide on all tasks; there is no queue if every task takes all nodes."""
     arrivals = list(map(float, workload.arrivals))
     loads = list(map(float, workload.loads))
@@ -199,7 +198,7 @@ def _decided(workload: Workload, policy: Policy) -> tuple[Log, Core | None]:
             return all_nodes_queue.serve(policy, arrivals, times, due, begin), None
     fifo = policy.order == "fifo"
     tasks = [
-        Waiting((number if fifo else deadline, number), name, arrival, load, deadline)
+        QueuedTask((number if fifo else deadline, number), name, arrival, load, deadline)
         for number, (name, arrival, load, deadline) in enumerate(
             zip(workload.names, arrivals, loads, due, strict=True)
         )
@@ -207,10 +206,12 @@ def _decided(workload: Workload, policy: Policy) -> tuple[Log, Core | None]:
     return _queued(workload, policy, tasks)
 
 
-def _queued(workload: Workload, policy: Policy, tasks: list[Waiting]) -> tuple[Log, Core]:
-    log, core = Log(), _core(workload, policy)
-    refused = core.restore(tasks[: workload.promised], float(workload.begin))
-    if isinstance(refused, Refused):
+def _queued(
+    workload: Workload, policy: Policy, tasks: list[QueuedTask]
+) -> tuple[StreamLog, Planner]:
+    log, core = StreamLog(), _core(workload, policy)
+    refused = core.load_promised(tasks[: workload.promised], float(workload.begin))
+    if isinstance(refused, Rejection):
         raise PromiseError(
             f"{policy.name} finds no plan that keeps the promise to {refused.task.id}"
         )
@@ -220,14 +221,14 @@ def _queued(workload: Workload, policy: Policy, tasks: list[Waiting]) -> tuple[L
         if waiting:
             log.queued += waiting
             log.longest = max(log.longest, waiting)
-        log.accepted.append(core.offer(task) is None)
-    log.served = [Served(task.key[1], start, end) for task, start, end in core.served()]
-    log.lost = {task.key[1]: load for task, load in core.lost()}
+        log.accepted.append(core.try_admit(task) is None)
+    log.served = [ServiceInterval(task.key[1], start, end) for task, start, end in core.served()]
+    log.unfinished = {task.key[1]: load for task, load in core.unfinished()}
     return log, core
 
 
-def _core(workload: Workload, policy: Policy) -> Core:
+def _core(workload: Workload, policy: Policy) -> Planner:
     costs = tuple(map(float, costs_of(workload.cluster)))
     begin = float(workload.begin)
     channel = max(begin, float(workload.channel))
-    return core_of(policy, costs, list(map(float, workload.free_times)), channel, begin)
+    return make_planner(policy, costs, list(map(float, workload.free_times)), channel, begin)

@@ -198,4 +198,8 @@ def goal_of(entry: Method, instance: Header, objective: str | None) -> Objective
             return None
         name = entry.objectives[0]
     goal: Objective = module.OBJECTIVES[name]
-    return None if goal.needs is not None and getattr(instance, goal.needs) is None else goal
+    return (
+        None
+        if goal.requires_field is not None and getattr(instance, goal.requires_field) is None
+        else goal
+    )

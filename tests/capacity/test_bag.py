@@ -28,7 +28,9 @@ def proven(instance, name):
 
 def goals(instance):
     dated = bool(instance.deadlines)
-    return [name for name, one in OBJECTIVES.items() if (one.needs == "deadlines") == dated]
+    return [
+        name for name, one in OBJECTIVES.items() if (one.requires_field == "deadlines") == dated
+    ]
 
 
 @pytest.mark.property

@@ -49,7 +49,9 @@ def instances(draw):
 
 def goals(instance):
     dated = bool(instance.deadlines)
-    return [name for name, one in OBJECTIVES.items() if (one.needs == "deadlines") == dated]
+    return [
+        name for name, one in OBJECTIVES.items() if (one.requires_field == "deadlines") == dated
+    ]
 
 
 def bounds(instance, name):

@@ -181,7 +181,7 @@ def test_where_the_channel_is_free_again():
         ({"end": 4}, "end", "after the start"),
         ({"io_end": 3}, "io_end", "before the start"),
         ({"io_end": 9}, "io_end", "after the end"),
-        ({"io_ratio": 0.5}, "io_ratio", "beside io_end"),
+        ({"io_ratio": 0.5}, "io_ratio", "together with io_end"),
         ({"io_end": None, "io_ratio": 2}, "io_ratio", "at most 1"),
         ({"nodes": ()}, "nodes", "name a node"),
         ({"nodes": (1, 1)}, "nodes", "once"),

@@ -4,7 +4,7 @@ import pytest
 
 from dlopt.generation.paper_workloads import mamat4
 from dlopt.simulation import Run, simulate
-from tests.heuristics.admission.fast.cores import READINGS
+from tests.heuristics.admission.fast.planners import READINGS
 
 FREE = {"nodes": 16, "theta_cm": 0, "theta_cp": 0, "horizon": 3_000_000}
 

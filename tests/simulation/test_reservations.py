@@ -13,7 +13,7 @@ from dlopt.errors import NotApplicableError
 from dlopt.generation.multistage import small
 from dlopt.generation.paper_workloads import Workload, mamat4
 from dlopt.heuristics.admission.engine import PromiseError
-from dlopt.heuristics.multistage.methods import decided
+from dlopt.heuristics.multistage.methods import decide_all
 from dlopt.io import read
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.multistage import Instance, Reservation, Task, objective
@@ -62,7 +62,7 @@ def test_what_is_counted_of_a_stream_by_hand() -> None:
 def test_decisions_are_those_of_the_method(instance: Instance) -> None:
     """Queues are looked at before every task; that changes no decision and no chunk."""
     try:
-        plan = decided("multi-stage", instance).plan()
+        plan = decide_all("multi-stage", instance).plan()
     except PromiseError:
         with pytest.raises(PromiseError):
             MixedRun(instance)

@@ -102,7 +102,7 @@ class Policy(Record):
     scheduler: Literal["two-level", "competitive"] = "two-level"
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if graphs that know nothing of each other should count each other."""
         if (known.get("scheduler"), known.get("bid_load")) == ("competitive", "near-future"):
             rule = "must be current: competitive graphs know nothing of tasks on their way"
@@ -209,7 +209,7 @@ class Hazards(Record):
     failures: tuple[Outage, ...] = ()
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield a fault if a range has not two ends, in their order."""
         for name in ("recovery", "slowdown"):
             ends = known.get(name, (0, 0))

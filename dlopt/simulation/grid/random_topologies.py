@@ -13,13 +13,13 @@ from dlopt.arithmetic import Number, simplest
 from dlopt.errors import NotApplicableError
 from dlopt.simulation.grid.topology import Grid, Node, Router, Site, Wire
 
-MOST_NODES = 100_000
+MAX_NODES = 100_000
 
 
 def _sites(draw: random.Random, lans: int, nodes: int) -> tuple[Site, ...]:
     """Return LANs as in section 4.2 of the thesis: seconds and KB."""
-    if lans < 1 or nodes < 1 or lans * nodes > MOST_NODES:
-        raise NotApplicableError(f"a grid has 1 to {MOST_NODES} nodes, got {lans} LANs of {nodes}")
+    if lans < 1 or nodes < 1 or lans * nodes > MAX_NODES:
+        raise NotApplicableError(f"a grid has 1 to {MAX_NODES} nodes, got {lans} LANs of {nodes}")
     return tuple(
         Site(
             f"lan{lan}",

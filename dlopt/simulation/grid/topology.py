@@ -140,7 +140,7 @@ class Grid(Record):
     name: str = field(default="", compare=False)
 
     @classmethod
-    def relations(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
+    def cross_field_faults(cls, known: Mapping[str, Any]) -> Iterable[Fault]:
         """Yield the faults between fields: identities, wires that lead nowhere, gaps."""
         if not known.keys() >= {"lans", "routers", "wires"}:
             return

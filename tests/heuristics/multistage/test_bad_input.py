@@ -27,9 +27,9 @@ TWO = Cluster(2, tau=1, chi=1)
         ({"algorithm": "multi-stage:F1"}, NotApplicableError, "unknown algorithm"),
         ({"algorithm": None}, NotApplicableError, "name is needed, not a NoneType"),
         (
-            {"algorithm": "multi-stage:literal", "plain": True},
+            {"algorithm": "multi-stage:literal", "reference": True},
             NotApplicableError,
-            "multi-stage:literal has no plain twin",
+            "multi-stage:literal has no reference implementation",
         ),
         ({"ready_times": (0,)}, InvalidInstanceError, "ready_times: .* 2 nodes, got 1"),
         ({"ready_times": (0, float("nan"))}, InvalidInstanceError, r"ready_times\[1\]: must be"),
@@ -152,7 +152,7 @@ def test_a_reservation_of_the_whole_cluster():
     decision = head.submit(Task("inside", 0, 2, 5))
     assert not decision.accepted
     assert decision.reason == "1/2 of the load of task inside would miss its deadline"
-    assert head.submit(Task("around", 0, 2, 7)).accepted
+    assert head.submit(Task("from_busy", 0, 2, 7)).accepted
     assert {chunk.transmission_start >= 6 for chunk in head.plan().chunks} == {True, False}
 
 

@@ -25,7 +25,7 @@ def goals(instance):
     return [
         name
         for name, goal in OBJECTIVES.items()
-        if goal.needs is None or getattr(instance, goal.needs) is not None
+        if goal.requires_field is None or getattr(instance, goal.requires_field) is not None
     ]
 
 

@@ -14,7 +14,9 @@ from tests.strategies_bag import bags, bags_in_floats
 
 def goals(instance):
     dated = bool(instance.deadlines)
-    return [name for name, one in OBJECTIVES.items() if (one.needs == "deadlines") == dated]
+    return [
+        name for name, one in OBJECTIVES.items() if (one.requires_field == "deadlines") == dated
+    ]
 
 
 @pytest.mark.property

@@ -45,7 +45,7 @@ INSTANCES = {
 
 
 def goals(instance):
-    return [name for name, goal in OBJECTIVES.items() if getattr(instance, goal.needs)]
+    return [name for name, goal in OBJECTIVES.items() if getattr(instance, goal.requires_field)]
 
 
 CASES = [

@@ -27,7 +27,7 @@ def goals(instance):
     return [
         name
         for name, goal in OBJECTIVES.items()
-        if goal.needs is None or instance.absolute_deadlines is not None
+        if goal.requires_field is None or instance.absolute_deadlines is not None
     ]
 
 

@@ -79,9 +79,9 @@ def test_a_node_whose_part_is_too_small_for_floats_is_used_all_the_same(size):
 
 
 def _most(instance):
-    from dlopt.heuristics.iit.edf_iit_2 import most_load
+    from dlopt.heuristics.iit.edf_iit_2 import maximum_loads
 
-    return most_load(instance.cluster, instance.ready_times, instance.absolute_deadline)
+    return maximum_loads(instance.cluster, instance.ready_times, instance.absolute_deadline)
 
 
 def test_free_order_says_infeasible_too():
