@@ -292,8 +292,8 @@ class _Facts:
         tasks = {task.id: task for task in self.instance.tasks}
         promised = {said.task for said in self.trace.decisions if said.promised}
         needs = loads_to_plan(self.instance)
-        for part in self.trace.dropped:
-            needs[part.task] -= exact(part.load)
+        for name, done in self._done_of_dropped_tasks().items():
+            needs[name] = min(needs[name], done)  # what was dropped makes up for the difference
         for task in self.instance.tasks:
             if needs[task.id] <= exact(self.tolerance) * exact(task.load):
                 needs[task.id] = Fraction(0)  # it may be left out
@@ -311,6 +311,14 @@ class _Facts:
             elif one.into is not None and one.until - one.into > late:
                 reached = one.until - one.into
                 yield Violation("earlier-than-possible", resource, one.into, one.until, reached)
+
+    def _done_of_dropped_tasks(self) -> dict[str, Fraction]:
+        """Return what was done of the tasks of which some load was given up, as it is stated."""
+        done = {part.task: Fraction(0) for part in self.trace.dropped if part.load > 0}
+        for chunk in self.trace.chunks:
+            if chunk.task in done and chunk.lost is None:
+                done[chunk.task] += max(exact(chunk.load), Fraction(0))
+        return done
 
     @staticmethod
     def _until(chunk: Executed, end: Number) -> Fraction:
