@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from dlopt.arithmetic import Number, exact
+from dlopt.arithmetic import Number
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.sizes import too_large
 from dlopt.errors import NotApplicableError
 from dlopt.models.bag.scaled_instance import Case
 from dlopt.models.bag.search import PROVEN, Found, Search, trivial
 from dlopt.models.bag.solutions import key_of, orders_of, plan_of, stated
-from dlopt.problems.allowance import reconciled
 from dlopt.problems.bag.claims import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
@@ -235,10 +232,6 @@ def _answer(case: Case, found: Found, method: str, seed: int, solver: str) -> An
     ]
     value = claimed_value(instance, plan, goal)
     bounds: tuple[Number, ...] = tuple(stated(case, bound) for bound in signs)
-    if case.kind == "flowtime" and not instance.exact:
-        assert not isinstance(value, tuple)  # there is one level
-        dates = sum((exact(one.end) for one in plan.placements), Fraction(0))
-        bounds = (reconciled(bounds[0], value, dates),)
     reason = f"the bound is {'; '.join(dict.fromkeys(found.proofs))}"
     if found.left_out is not None:
         reason += f"; {found.left_out}"

@@ -7,7 +7,6 @@ from fractions import Fraction
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, simplest
 from dlopt.models.dag.cpsat import Level
 from dlopt.models.dag.scaled_instance import Case
-from dlopt.problems.allowance import reconciled
 from dlopt.problems.dag.data import Instance
 from dlopt.result import Value
 
@@ -25,22 +24,6 @@ def _level(case: Case, level: Level, units: int) -> Number:
         return simplest(case.origin + case.time(units))
     since = (exact(graph.arrival) - case.origin for graph in case.instance.graphs)
     return simplest(case.time(units) - sum(since, Fraction(0)))
-
-
-def settled(case: Case, levels: tuple[Level, ...], value: Value, bound: Value) -> Value:
-    """Return bounds, with responses that a plan in floats is below for its dates alone as they are.
-
-    See `dlopt.problems.allowance.reconciled`.
-    """
-    if case.instance.exact:
-        return bound
-    dates = sum((exact(graph.arrival) for graph in case.instance.graphs), Fraction(0))
-    triples = zip(levels, _tuple(value), _tuple(bound), strict=True)
-    found = tuple(
-        reconciled(least, one, dates + abs(exact(one))) if level == "response" else least
-        for level, one, least in triples
-    )
-    return found if isinstance(bound, tuple) else found[0]
 
 
 def meet(case: Case, levels: tuple[Level, ...], value: Value, bound: Value) -> bool:

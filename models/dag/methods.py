@@ -6,7 +6,7 @@ from dlopt.backends import cpsat
 from dlopt.backends.pulp import DEFAULT
 from dlopt.backends.time_budget import Budget
 from dlopt.interim import offer
-from dlopt.models.common.result_values import in_kind, meet, settled, stated
+from dlopt.models.common.result_values import in_kind, meet, stated
 from dlopt.models.dag.milp import minimised
 from dlopt.models.dag.scaled_instance import Case
 from dlopt.models.dag.schedules import solution_of
@@ -102,7 +102,7 @@ def _answer(instance: Instance, objective: str, seed: int, search: Search) -> An
         reason += f"; {search.left_out}"
     if not case.whole:
         reason += f"; times are rounded down to multiples of {float(1 / case.scale):.3g} for it"
-    bound = in_kind(instance, settled(case, search.levels, value, bound))
+    bound = in_kind(instance, bound)
     proven = proven and meet(case, search.levels, value, bound)
     return Result(
         Status.OPTIMAL if proven else Status.FEASIBLE,
@@ -182,8 +182,6 @@ def compact_plan(
     solution = None if plan is None else solution_of(case, plan)
     value = None if solution is None else claimed_value(instance, solution, objective)
     bound = stated(case, levels, bounds) if len(bounds) == len(levels) else None
-    if value is not None and bound is not None:
-        bound = settled(case, levels, value, bound)
     proven = value is not None and bound is not None and meet(case, levels, value, bound)
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Result(
