@@ -119,7 +119,7 @@ def off(instant: float, units: int) -> float:
 def rounded_streams(draw: Any) -> Stream:
     """Draw a trace whose instants were rounded once more, in any order of its chunks."""
     made = draw(streams())
-    units = st.integers(-2, 2)
+    units = st.integers(-8, 8)
     chunks = [
         replace(chunk, **{name: off(getattr(chunk, name), draw(units)) for name in TIMES})
         for chunk in made.trace.chunks

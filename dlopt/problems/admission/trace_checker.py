@@ -91,11 +91,13 @@ def violations_executed(
 
     With a tolerance, and if nothing else is wrong, the chunks are also sent at their stated
     instants in exact numbers, each after what holds its channel and its node until then
-    (`dlopt.problems.admission.trace_timeline`). None may be stated to start or end before it does
-    there by more than one allowance: the tolerance times the relative deadline of its task, and 64
-    units in the last place, and 4 more for each chunk since channel or node last paused. By no
-    more may it reach into a failure or, if it was promised, beyond its deadline. Else it is
-    ``earlier-than-possible``. So what is allowed does not add up on a channel or a node.
+    (`dlopt.problems.admission.trace_timeline`). If some load of a task was dropped, its chunks did
+    what they are stated to, and the dropped load makes up for the rest. None may be stated to
+    start or end before it does there by more than one allowance: the tolerance times the relative
+    deadline of its task, and 64 units in the last place, and 4 more for each chunk since channel
+    or node last paused. By no more may it reach into a failure or, if it was promised, beyond its
+    deadline. Else it is ``earlier-than-possible``. So what is allowed does not add up on a channel
+    or a node.
 
     Complexity: O(n log n) in tasks and chunks, times the failures of a node.
 
