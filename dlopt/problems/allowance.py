@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf, nextafter
 
-from dlopt.arithmetic import ROUNDING, Number, exact
+from dlopt.arithmetic import exact
 
 DRIFT = Fraction(1, 2**51)
 """Largest rounding error of one step of a schedule, relative to the time since the first instant of
@@ -22,24 +22,3 @@ def rounded_down(instant: Fraction) -> float:
     """
     nearest = float(instant)
     return nearest if exact(nearest) <= instant else nextafter(nearest, -inf)
-
-
-def reconciled(bound: Number, value: Number, dates: Fraction) -> Number:
-    """Return a bound on differences of dates, corrected for a schedule whose dates are floats.
-
-    Such a schedule can be below the bound of exact schedules because its dates are rounded down;
-    then its value is returned. A bound that is violated by more is returned as it is.
-
-    Parameters
-    ----------
-    bound, value : Number
-    dates : Fraction
-        The sum of all dates.
-
-    Examples
-    --------
-    >>> reconciled(5, 4.9999, Fraction(10**12)), reconciled(5, 4, Fraction(10**12))
-    (4.9999, 5)
-    """
-    below = exact(bound) - exact(value)
-    return value if 0 < below <= ROUNDING * dates else bound

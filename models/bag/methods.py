@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from dlopt.arithmetic import Number, exact
+from dlopt.arithmetic import Number
 from dlopt.backends.pulp import DEFAULT, refuse_unknown
 from dlopt.backends.sizes import too_large
 from dlopt.errors import NotApplicableError
@@ -16,7 +14,6 @@ from dlopt.models.bag.solutions import (
     sequences_from_hint,
     to_solution,
 )
-from dlopt.problems.allowance import reconciled
 from dlopt.problems.bag.claims import claimed_value
 from dlopt.problems.bag.data import Instance, Solution
 from dlopt.problems.bag.goals import default_objective
@@ -251,10 +248,6 @@ def _to_result(
     ]
     value = claimed_value(instance, solution, goal)
     bounds: tuple[Number, ...] = tuple(as_objective_value(scaled, bound) for bound in level_bounds)
-    if scaled.objective_kind == "flowtime" and not instance.exact:
-        assert not isinstance(value, tuple)  # there is one level
-        dates = sum((exact(placement.end) for placement in solution.placements), Fraction(0))
-        bounds = (reconciled(bounds[0], value, dates),)
     reason = f"bound: {'; '.join(dict.fromkeys(search_result.proofs))}"
     if search_result.skipped_reason is not None:
         reason += f"; {search_result.skipped_reason}"

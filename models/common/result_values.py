@@ -7,7 +7,6 @@ from fractions import Fraction
 from dlopt.arithmetic import ROUNDING, SOLVER, Number, exact, simplest
 from dlopt.models.dag.cpsat import ObjectiveLevel
 from dlopt.models.dag.scaled_instance import ScaledInstance
-from dlopt.problems.allowance import reconciled
 from dlopt.problems.dag.data import Instance
 from dlopt.result import Value
 
@@ -38,25 +37,6 @@ def _level_value(scaled: ScaledInstance, level: ObjectiveLevel, units: int) -> N
         return simplest(scaled.origin + scaled.to_instance_time(units))
     arrivals = (exact(graph.arrival) - scaled.origin for graph in scaled.instance.graphs)
     return simplest(scaled.to_instance_time(units) - sum(arrivals, Fraction(0)))
-
-
-def reconcile_bounds(
-    scaled: ScaledInstance, levels: tuple[ObjectiveLevel, ...], value: Value, bound: Value
-) -> Value:
-    """Return bounds in which a response is lowered to a value that is below it by rounding alone.
-
-    In floats, the response times of a schedule may be below their bound because large dates are
-    subtracted. See `dlopt.problems.allowance.reconciled`.
-    """
-    if scaled.instance.exact:
-        return bound
-    dates = sum((exact(graph.arrival) for graph in scaled.instance.graphs), Fraction(0))
-    triples = zip(levels, _as_levels(value), _as_levels(bound), strict=True)
-    bounds = tuple(
-        reconciled(b, v, dates + abs(exact(v))) if level == "response" else b
-        for level, v, b in triples
-    )
-    return bounds if isinstance(bound, tuple) else bounds[0]
 
 
 def gap_closed(

@@ -10,7 +10,6 @@ from dlopt.models.common.result_values import (
     as_objective_value,
     gap_closed,
     match_number_type,
-    reconcile_bounds,
 )
 from dlopt.models.dag.milp import minimise_levels
 from dlopt.models.dag.scaled_instance import ScaledInstance
@@ -110,7 +109,7 @@ def _to_result(instance: Instance, objective: str, seed: int, search: ExactSearc
     if not scaled.exactly_scaled:
         unit = float(1 / scaled.scale)
         reason += f"; times are rounded down to multiples of {unit:.3g} for the bound"
-    bound = match_number_type(instance, reconcile_bounds(scaled, search.levels, value, bound))
+    bound = match_number_type(instance, bound)
     proven = proven and gap_closed(scaled, search.levels, value, bound)
     return Result(
         Status.OPTIMAL if proven else Status.FEASIBLE,
@@ -191,8 +190,6 @@ def solve_milp(
     solution = None if schedule is None else to_solution(scaled, schedule)
     value = None if solution is None else claimed_value(instance, solution, objective)
     bound = as_objective_value(scaled, levels, bounds) if len(bounds) == len(levels) else None
-    if value is not None and bound is not None:
-        bound = reconcile_bounds(scaled, levels, value, bound)
     proven = value is not None and bound is not None and gap_closed(scaled, levels, value, bound)
     status = Status.OPTIMAL if proven else Status.FEASIBLE
     return Result(

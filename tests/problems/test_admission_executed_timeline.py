@@ -262,13 +262,13 @@ def test_what_is_lost_frees_channel_and_node_as_it_is_lost() -> None:
 
 
 def test_what_is_lost_waits_for_the_channel_as_well() -> None:
-    """The fourth is lost at 1/4; in exact numbers it cannot have started before 3/2."""
-    lost = on_channel(3, 0, lost=at(F(1, 4)))
-    scenario = Scenario(failures=(Failure(3, at(F(1, 4))),))
+    """The fourth starts at 1/8, if the others were sent by then; that is not before 3/2."""
+    lost = on_channel(3, F(1, 8), lost=at(HALF))
+    scenario = Scenario(failures=(Failure(3, at(HALF)),))
     for before, expected in ((2, set()), (3, IMPOSSIBLE)):
         chunks = [*(on_channel(index, 0) for index in range(before)), lost]
         instance, trace = stream(CHANNEL, chunks, promised=False)
-        gone = (Dropped("t3", 1, at(F(1, 4))),)
+        gone = (Dropped("t3", 1, at(HALF)),)
         assert kinds((instance, Trace(trace.decisions, trace.chunks, gone)), scenario) == expected
 
 

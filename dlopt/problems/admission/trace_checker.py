@@ -92,11 +92,13 @@ def violations_executed(
 
     With a tolerance, and if nothing else is wrong, the chunks are also sent at their stated
     instants in exact numbers, each after what holds its channel and its node until then
-    (`dlopt.problems.admission.trace_timeline`). None may be stated to start or end before it does
-    there by more than one allowance: the tolerance times the relative deadline of its task, and 64
-    units in the last place, and 4 more for each chunk since channel or node last paused. By no
-    more may it reach into a failure or, if it was promised, beyond its deadline. Else it is
-    ``earlier-than-possible``. So what is allowed does not add up on a channel or a node.
+    (`dlopt.problems.admission.trace_timeline`). If some load of a task was dropped, its chunks did
+    what they are stated to, and the dropped load makes up for the rest. None may be stated to
+    start or end before it does there by more than one allowance: the tolerance times the relative
+    deadline of its task, and 64 units in the last place, and 4 more for each chunk since channel
+    or node last paused. By no more may it reach into a failure or, if it was promised, beyond its
+    deadline. Else it is ``earlier-than-possible``. So what is allowed does not add up on a channel
+    or a node.
 
     Complexity: O(n log n) in tasks and chunks, times the failures of a node.
 
@@ -290,8 +292,9 @@ class _TraceChecker(Checker):
         tasks = {task.id: task for task in self.instance.tasks}
         promised = {decision.task for decision in self.trace.decisions if decision.promised}
         required_loads = loads_to_plan(self.instance)
-        for part in self.trace.dropped:
-            required_loads[part.task] -= exact(part.load)
+        for name, done in self._done_of_dropped_tasks().items():
+            # what was dropped makes up for the difference
+            required_loads[name] = min(required_loads[name], done)
         for task in self.instance.tasks:
             if required_loads[task.id] <= self.tolerance * exact(task.load):
                 required_loads[task.id] = Fraction(0)  # it may be left out
@@ -313,6 +316,14 @@ class _TraceChecker(Checker):
                 yield Violation(
                     "earlier-than-possible", resource, exact_chunk.into, exact_chunk.until, reached
                 )
+
+    def _done_of_dropped_tasks(self) -> dict[str, Fraction]:
+        """Return what was done of the tasks of which some load was given up, as it is stated."""
+        done = {part.task: Fraction(0) for part in self.trace.dropped if part.load > 0}
+        for chunk in self.trace.chunks:
+            if chunk.task in done and chunk.lost is None:
+                done[chunk.task] += max(exact(chunk.load), Fraction(0))
+        return done
 
     @staticmethod
     def _released(chunk: Executed, end: Number) -> Fraction:

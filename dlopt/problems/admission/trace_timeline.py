@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from dlopt.arithmetic import exact
+from dlopt.arithmetic import Number, exact
 from dlopt.problems.admission.checker_times import channel_free_time, node_free_times
 from dlopt.problems.admission.data import Instance
 from dlopt.problems.admission.scenario import Failure, Scenario
 from dlopt.problems.admission.timeline import scaled_loads
 from dlopt.problems.admission.trace import Executed, Trace
+from dlopt.problems.stated_order import in_stated_order
 
 
 class Occupancy(NamedTuple):
@@ -71,10 +72,11 @@ def exact_trace(
 
     Notes
     -----
-    A transmission that takes no time does not wait for the channel. A chunk follows a failure if
-    it is stated to start in its second half or later, and else precedes it. In a trace that is
-    valid in exact numbers, no chunk here is later than stated. Complexity: O(n log n) in chunks,
-    times the failures of a node.
+    The stated order is that of `dlopt.problems.stated_order`, in which a lost chunk occupies its
+    node until it is lost. A transmission that takes no time does not wait for the channel. A chunk
+    follows a failure if it is stated to start in its second half or later, and else precedes it.
+    In a trace that is valid in exact numbers, no chunk here is later than stated. Complexity:
+    O(n log n) in chunks, times the failures of a node.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def exact_trace(
     failures: dict[int, list[Failure]] = defaultdict(list)
     for failure in scenario.failures:
         failures[failure.node].append(failure)
-    for chunk, load in sorted(_loads(trace.chunks, required_loads), key=_stated_order):
+    for chunk, load in in_stated_order(_loads(trace.chunks, required_loads), _lost_at):
         node, stated, factor = chunk.node, exact(chunk.transmission_start), factors.get(chunk.task)
         tau, chi = (1, 1) if factor is None else (factor.tau, factor.chi)
         send = theta_cm + load * exact(cluster.tau_of(node)) * exact(tau)
@@ -118,14 +120,9 @@ def exact_trace(
         yield ExactChunk(chunk, start, end, count, into, stop)
 
 
-def _stated_order(pair: tuple[Executed, Fraction]) -> tuple[Fraction, ...]:
-    """Return the place of a chunk in the stated order: by start."""
-    chunk, _ = pair
-    return (
-        exact(chunk.transmission_start),
-        exact(chunk.transmission_end),
-        exact(chunk.computation_end),
-    )
+def _lost_at(chunk: Executed) -> Number | None:
+    """Return when a chunk is lost, if it is."""
+    return chunk.lost
 
 
 def _loads(

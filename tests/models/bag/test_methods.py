@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 from dlopt.api import solve
+from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.formats.etc import parse_etc
@@ -16,7 +17,17 @@ from dlopt.models.bag.cpsat import CpSatModel
 from dlopt.models.bag.methods import reason_against_milp, solve_exact, solve_lns, solve_milp
 from dlopt.models.bag.scaled_instance import ScaledInstance
 from dlopt.models.bag.solutions import sequences_from_hint, without_late_jobs
-from dlopt.problems.bag import Instance, Link, Machine, Placement, Site, Solution, Task, violations
+from dlopt.problems.bag import (
+    Instance,
+    Link,
+    Machine,
+    Placement,
+    Site,
+    Solution,
+    Task,
+    allowed_gain,
+    violations,
+)
 from dlopt.result import Limits, Status
 from tests.data import data_folder
 
@@ -321,3 +332,16 @@ def test_the_reason_tells_how_far_value_and_bound_are_apart() -> None:
     found = solve_exact(Instance(etc=rows))
     gap = float(found.value - found.bound)
     assert gap > 0 and f"gap not closed ({gap:.3g});" in found.reason
+
+
+def test_a_bound_of_flowtimes_at_dates_is_lowered_once() -> None:
+    """What the check accepts below the exact optimum is taken off it, not off a rounded plan."""
+    work, now = 1 / 3, 1.7e9
+    instance = Instance(
+        (Task("a", work, release=now), Task("b", work, release=now + 0.3)), (Machine("m"),)
+    )
+    result = solve(instance, objective="flowtime")
+    best = 3 * exact(work) - exact(now + 0.3) + exact(now)
+    most = allowed_gain(instance, "flowtime", best, 1e-9)
+    assert result.value < best  # ends are rounded down
+    assert best - most - Fraction(1, 10**11) < exact(result.bound) <= best - most

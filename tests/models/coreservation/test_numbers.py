@@ -11,6 +11,7 @@ from dlopt import Status, api
 from dlopt.arithmetic import FLOATING, ROUNDING, SOLVER, exact
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
+from dlopt.generation import generate
 from dlopt.models.coreservation import aggregated_relaxation
 from dlopt.models.coreservation.methods import exact_plan
 from dlopt.models.coreservation.objective import Scale
@@ -223,6 +224,15 @@ def test_a_solver_in_floats_does_not_settle_the_tenth_digit() -> None:
         assert found.status is not Status.OPTIMAL or found.value == best
         assert found.status is Status.FEASIBLE or much == 10**7
         assert api.solve(instance).value == api.solve(instance).bound == best
+
+
+def test_the_dual_bound_of_a_solver_in_floats_is_not_below_a_plan_by_rounding() -> None:
+    """The dual bound of HiGHS is 2e-15 less than the benefit of the best plan."""
+    instance = generate("coreservation", "min-5", seed=2, requests=25, machines=4)
+    found = api.solve(instance, "milp", objective="rejections-then-benefit")
+    best = F(952538838352433, 1051729138765800)
+    assert found.value == (1, best) and found.status is not Status.OPTIMAL
+    assert found.bound[0] == 1 and best < found.bound[1] <= best + F(2, 10**7)
 
 
 def ugly(seed):

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dlopt import io, solve
+from dlopt.arithmetic import exact
 from dlopt.backends import cpsat
 from dlopt.errors import NotApplicableError, SolverError
 from dlopt.generation import generate
@@ -15,7 +16,17 @@ from dlopt.models.dag.bound_methods import bound_fernandez
 from dlopt.models.dag.methods import solve_exact, solve_milp
 from dlopt.models.dag.scaled_instance import ScaledInstance
 from dlopt.models.dag.schedules import Schedule, list_schedule, to_solution
-from dlopt.problems.dag import Edge, Graph, Instance, Lan, Machine, Network, Task, violations
+from dlopt.problems.dag import (
+    Edge,
+    Graph,
+    Instance,
+    Lan,
+    Machine,
+    Network,
+    Task,
+    allowed_gain,
+    violations,
+)
 from dlopt.result import Limits, Status
 from tests.test_battery import FOLDER
 
@@ -179,3 +190,19 @@ def test_the_first_plan_is_valid_and_timed_with_the_numbers_of_the_instance():
     made = to_solution(scaled, plan)
     assert violations(instance, made) == ()
     assert Schedule.from_solution(scaled, made) == plan
+
+
+def test_a_bound_of_responses_at_dates_is_lowered_once() -> None:
+    """What the check accepts below the exact optimum is taken off it, not off a rounded plan."""
+    work, now = 1.23456789, 1.7e9
+    graphs = tuple(
+        Graph(name, (Task("t", work=work),), arrival=at, absolute_deadline=now + 99)
+        for name, at in (("a", now), ("b", now + 0.3))
+    )
+    instance = Instance((Machine("m"),), graphs)
+    result = solve(instance, objective="late-then-response")
+    best = 3 * exact(work) - exact(now + 0.3) + exact(now)
+    most = allowed_gain(instance, "response", best, 1e-9)
+    (_, value), (_, bound) = result.value, result.bound
+    assert value < best  # ends are rounded down
+    assert best - most - Fraction(1, 10**11) < exact(bound) <= best - most

@@ -80,7 +80,12 @@ class _ExactTimeline:
                 yield from self._too_early(f"graph {at}", (course.returned, returned))
 
     def _runs_in_stated_order(self) -> Iterator[Run]:
-        """Yield what ran as it is stated to have started, none before those that it needs."""
+        """Yield what ran in the stated order, none before those that it needs.
+
+        The stated order is that of the midpoints of the intervals in which runs occupy machines, see
+        `dlopt.problems.stated_order`: a rounded start may be a little before that of a short run
+        which was done before.
+        """
         facts = self.facts
         runs = [run for run in facts.runs if run.start is not None]
         # What did not run holds no machine, and nobody waits for it.
@@ -89,7 +94,8 @@ class _ExactTimeline:
         for index, run in enumerate(runs):
             for source, _ in facts.needs[run.graph, run.task]:
                 needed[run.graph, source].append(index)
-        keys = [(exact(run.start or 0), exact(run.end or run.start or 0)) for run in runs]
+        spans = [(exact(run.start or 0), exact(run.end or run.start or 0)) for run in runs]
+        keys = [(start + end, start) for start, end in spans]
         heap = [(*keys[index], index) for index, many in enumerate(waiting) if not many]
         heapify(heap)
         while heap:
