@@ -22,9 +22,9 @@ from benchmarks.rows import Rows, kept, plain
 from benchmarks.timing import Report, solver_output_to_stderr
 from dlopt import solve
 from dlopt.generation.coreservation import min5, overloaded
-from dlopt.models.coreservation.ruin_and_recreate.parallel import available
-from dlopt.models.coreservation.ruin_and_recreate.search import Recreation
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.ruin_and_recreate.parallel import is_available
+from dlopt.models.coreservation.ruin_and_recreate.search import RuinAndRecreate
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.problems.coreservation import Batch, Instance, Machine, Part, Request
 from dlopt.result import Limits, Result, Status
 
@@ -43,8 +43,8 @@ DATA = Path(os.environ.get("DLOPT_DATA", Path(__file__).parents[2] / "shared" / 
 
 def compile_moves() -> None:
     """Compile what takes requests away and puts them back: no plan is to lack that time."""
-    if available():
-        Recreation(Case.of(min5(requests=2)), {}, fast=True).run(1)
+    if is_available():
+        RuinAndRecreate(ScaledInstance.from_instance(min5(requests=2)), {}, fast=True).run(1)
 
 
 FORM = plain("packing", "name")
