@@ -104,7 +104,7 @@ def test_without_the_extra_moves_are_interpreted(monkeypatch) -> None:
     assert not search.compiled and search.run(50) == RuinAndRecreate(scaled, {}, 3).run(50)
 
 
-def test_chains_return_the_best_of_their_plans(monkeypatch) -> None:
+def test_parallel_searches_return_the_best_of_their_plans(monkeypatch) -> None:
     pytest.importorskip("numba")
     scaled = ScaledInstance.from_instance(min5(requests=16, seed=1, ahead=200))
     side = ParallelSearch(scaled, time.monotonic() + 3600, 0, threads=2)
@@ -123,7 +123,7 @@ def test_chains_return_the_best_of_their_plans(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("goal", ["benefit", "rejections-then-benefit", "rejections-then-machines"])
-def test_chains_end_when_a_plan_is_good_enough(goal) -> None:
+def test_parallel_searches_end_when_a_plan_is_good_enough(goal) -> None:
     pytest.importorskip("numba")
     scaled = ScaledInstance.from_instance(overloaded(requests=14, seed=2), goal)
     some = objective_key(scaled, RuinAndRecreate(scaled, {}, 0).run(60))
@@ -157,7 +157,7 @@ def test_an_aim_is_looked_at_exactly() -> None:
     assert counted._float_value((key[0], Fraction(-3))) == counted._float_value((key[0],))
 
 
-def test_chains_end_when_told() -> None:
+def test_parallel_searches_end_on_request() -> None:
     pytest.importorskip("numba")
     scaled = ScaledInstance.from_instance(min5(requests=16, seed=1, ahead=200))
     side = ParallelSearch(scaled, time.monotonic() + 3600, 0, threads=1)
@@ -167,7 +167,7 @@ def test_chains_end_when_told() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_chains_run_beside_the_relaxation(monkeypatch, threads) -> None:
+def test_parallel_searches_run_beside_the_relaxation(monkeypatch, threads) -> None:
     pytest.importorskip("numba")
     monkeypatch.setattr(primal_heuristics, "MIN_COMPILED_SECONDS", 0.01)
     moves.compiled()
@@ -184,7 +184,7 @@ def test_chains_run_beside_the_relaxation(monkeypatch, threads) -> None:
     assert objective_key(scaled, asked[0]) <= (found.value,)
 
 
-def test_without_the_extra_there_are_no_chains(monkeypatch) -> None:
+def test_without_the_extra_there_is_no_parallel_search(monkeypatch) -> None:
     monkeypatch.setattr(primal_heuristics, "MIN_COMPILED_SECONDS", 0.01)
     monkeypatch.setattr(parallel, "find_spec", lambda name: None)
     monkeypatch.setattr(primal_heuristics, "ParallelSearch", None)
