@@ -48,7 +48,7 @@ from dlopt.result import Limits, Status
 PARTS_PER_MACHINE = (1, 2, 3)
 """For each number n, parts are counted of which at most n fit on a machine.
 
-Chosen by hand: of smaller parts the capacity itself bounds as well.
+Chosen by hand: more numbers add rows that cut off less.
 """
 FINEST_STEP = Fraction(1, 1 << 80)
 """The step of bounds whose objective has no exact scaling: it costs nothing to be this small."""
@@ -62,7 +62,7 @@ Chosen by hand.
 MAX_EXACT_LEAVES = 50
 """Leaves of branch and bound whose linear program is solved exactly; chosen by hand."""
 MAX_NODES = 2000
-"""Branch-and-bound nodes at the most; chosen by hand: the bound hardly moves any more then."""
+"""Branch-and-bound nodes at the most; chosen by hand, to end at all without a time limit."""
 SHARE_TOLERANCE = 1e-6
 """A share in floats this little below an integer is that integer, as in HiGHS."""
 

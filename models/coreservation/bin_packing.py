@@ -39,17 +39,16 @@ Pattern: TypeAlias = tuple[int, ...]
 DUAL_FACTOR = 1 << 40
 """Duals are integers, 1 is this: sums over a bin stay below 2^63."""
 MAX_CAPACITY = 20_000
-"""Units of a bin for which patterns are priced: the knapsack needs an array of them.
+"""Units of a bin for which patterns are priced.
 
-Chosen by hand: at this size a knapsack of 100 sizes takes some milliseconds.
+Chosen by hand: time and memory of the knapsack are proportional to it.
 """
 MAX_PATTERNS = 30_000
-"""Patterns that are enumerated at the most; chosen by hand: CP-SAT still states them in a second.
-"""
+"""Patterns that are enumerated at the most; chosen by hand: with more CP-SAT is slow."""
 CPSAT_EFFORT = 20.0
 """CP-SAT's deterministic time for the master program in integers, where there is no time limit.
 
-Chosen by hand: far more than any instance of benchmarks/results/coreservation.md takes.
+Chosen by hand: it only ends what would otherwise not end.
 """
 PRICE_TOLERANCE = 1e-9
 """Column generation ends when no pattern has a dual value above 1 by more than this."""

@@ -36,14 +36,14 @@ MAX_SCALED_VALUE = 1 << 40
 Chosen by hand: several levels in one sum must stay below 2^63.
 """
 FREE_REQUESTS = 6
-"""Requests that are optimised again; chosen by hand: more take CP-SAT longer than they gain."""
+"""Requests that are optimised again; chosen by hand: more gain more, but take CP-SAT longer."""
 FIXED_MACHINE_REQUESTS = 8
 """Requests near them whose shares are optimised but whose machines stay; chosen by hand."""
 FIXED_MACHINE_PERIOD = 4
 """Such requests are added in every so-many-th neighbourhood: without them it is solved much faster.
 """
 NEIGHBOURHOOD_SECONDS = 0.4
-"""Seconds of a neighbourhood under a time limit; chosen by hand: most are optimal sooner."""
+"""Seconds of a neighbourhood under a time limit; chosen by hand: a hard one is given up."""
 NEIGHBOURHOOD_EFFORT = 0.4
 """CP-SAT's deterministic time of a neighbourhood where there is no time limit."""
 

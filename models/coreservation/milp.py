@@ -46,7 +46,7 @@ from dlopt.result import Limits
 MAX_UNITS = 1 << 20
 """With more units than this, CPU is given to the solver as a share of the largest machine.
 
-Chosen by hand: HiGHS scales a matrix badly whose coefficients range over more than six digits.
+Chosen by hand: solvers in floats are inaccurate where coefficients are very large.
 """
 SHARE_TOLERANCE = Fraction(1, 10**6)
 """A share in floats this little below an integer is that integer, as in HiGHS."""

@@ -30,7 +30,7 @@ from math import sqrt
 from dlopt.backends.linear_program import Row
 
 MAX_ROUNDS = 6
-"""Rounds of separation; chosen by hand: later ones hardly move the bound."""
+"""Rounds of separation; chosen by hand: each of them enlarges the linear program."""
 MAX_CUTS_PER_ROUND = 100
 """Cuts that are added in a round, the most violated ones; chosen by hand."""
 MIN_VIOLATION = 1e-4

@@ -29,25 +29,25 @@ from dlopt.models.coreservation.ruin_and_recreate.search import RuinAndRecreate
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 
 MAX_NEIGHBOURHOODS = 40
-"""Random neighbourhoods where there is no time limit; chosen by hand: a few seconds."""
+"""Random neighbourhoods where there is no time limit; chosen by hand, to end at all."""
 IDLE_NEIGHBOURHOODS_PER_REQUEST = 5
 """Under a time limit, neighbourhoods without improvement, for each request, after which to end."""
 INTERPRETED_TIME_SHARE = 0.2
 """Share of the time for ruin and recreate by interpreted moves.
 
-Chosen by hand: it improves fast at first, then large neighbourhood search improves more.
+Chosen by hand; the rest is for large neighbourhood search.
 """
 MOVES_PER_REQUEST = 20
 """Interpreted moves for each request without a time limit; ten times as many with one."""
 MAX_INTERPRETED_MOVES = 2000
-"""The most of them without a time limit: about two seconds."""
+"""The most of them without a time limit: half a second with 300 requests, at .3 ms a move."""
 COMPILED_TIME_SHARE = 0.9
 """Share of the time for ruin and recreate by compiled moves, concurrently with the bounds.
 
-Large neighbourhood search adds next to nothing then, see benchmarks/results/coreservation.md.
+Chosen by hand; the rest is for large neighbourhood search.
 """
 MIN_COMPILED_SECONDS = 2.0
-"""With less time than this, compiling or loading the compiled moves is not worth it."""
+"""With less time than this the moves are interpreted: to load compiled ones takes some of it."""
 
 
 class PrimalHeuristics:

@@ -85,14 +85,14 @@ class TimeSlotTable(Guarded):
     Examples
     --------
     >>> table = TimeSlotTable([Machine("m", 100), Machine("half", ((0, 100), (20, 50)))])
-    >>> held = table.reserve(0, 10, 20, 70)
+    >>> reservation = table.reserve(0, 10, 20, 70)
     >>> table.smallest_free(0, 15, 30), table.smallest_free(0, 20, 30)
     (30, 100)
     >>> table.average_load(0, 10, 30)
     35
     >>> table.smallest_free(1, 10, 30)
     50
-    >>> table.cancel(held)
+    >>> table.cancel(reservation)
     >>> table.smallest_free(0, 0, 30)
     100
     """

@@ -38,7 +38,8 @@ from dlopt.models.coreservation.objective import benefit_at
 MAX_CAPACITY = 1000
 """Units of CPU of a machine that is priced by dynamic programming, whose time is quadratic in them.
 
-Chosen by hand: percentages with one decimal fit; beyond, CP-SAT prices as fast.
+Chosen by hand: beyond it the programs are slow, below it pricing is left to CP-SAT, whose bounds
+are a solver's claims.
 """
 INFEASIBLE_VALUE = -(1 << 60)
 """The value of what is infeasible; sums of three of it are integers of 64 bits."""

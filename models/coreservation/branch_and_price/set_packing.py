@@ -46,11 +46,11 @@ from dlopt.models.coreservation.branch_and_price.pricing_knapsack import PricedC
 from dlopt.result import Status
 
 MAX_CUT_ROUNDS = 20
-"""Rounds of separation at a node; chosen by hand, most nodes need fewer."""
+"""Rounds of separation at a node; chosen by hand: more tighten the bound, and delay branching."""
 MAX_CUTS_PER_ROUND = 30
 """Subset-row cuts added in a round; chosen by hand: more slow the linear program down."""
 MIN_CUT_VIOLATION = 1e-2
-"""Cuts that are violated by less are not added; chosen by hand: they hardly move the bound."""
+"""Cuts that are violated by less are not added; chosen by hand: they enlarge the linear program."""
 STRONG_BRANCHING_CANDIDATES = 10
 """Candidates for which both branches are solved; chosen by hand: trees against time at nodes."""
 MIN_GAIN = 1e-12

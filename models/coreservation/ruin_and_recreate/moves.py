@@ -41,9 +41,8 @@ from dlopt.models.coreservation.ruin_and_recreate.state import (
     windows_overlap,
 )
 
-# The probabilities and sizes were chosen by hand, on the instances of
-# benchmarks/results/coreservation.md: parameters of the annealing move the gap there by less than
-# the noise of a seed.
+# All probabilities and sizes were chosen by hand. benchmarks/results/coreservation.md has the gaps
+# with and without relocation and insertion of rejected requests.
 RELOCATE_PROBABILITY = 0.4
 """How often a move relocates parts; else it is ruin and recreate."""
 INSERT_FIRST_PROBABILITY = 0.6

@@ -65,7 +65,7 @@ VALUE_TOLERANCE = 1e-9
 DRAWS = 1 << 10
 """Random numbers drawn at once for interpreted moves, besides those of one move."""
 COMPILED_DRAWS = 1 << 19
-"""The same for compiled moves: some tenths of a second, after which the clock is looked at."""
+"""The same for compiled moves. Clock and target are looked at once in so many; chosen by hand."""
 
 
 @dataclass

@@ -19,7 +19,7 @@ from dlopt.models.coreservation.scaled_instance import ScaledInstance
 MIN_MOVABLE_SHARE = 1 / 2
 """Share of the requests that must be free to move at once; else each thread has an own assignment.
 
-Chosen by hand: two threads in one assignment then still make more useful moves than in two.
+Chosen by hand: the other requests wait for another cut.
 """
 GAIN_TOLERANCE = 1e-12
 """A gain of value up to this is rounding: the incumbent stays."""
