@@ -12,8 +12,8 @@ there, so that a segment lies below or above it (ours)::
                 sum_{i fixed to j, active at t} c_i <= C_jt             parts that name machine j
                 x in {0, 1} by branch and bound, 0 <= z <= 1
 
-The linear relaxation is bounded in exact arithmetic, from the duals of a solver in floats (see
-`dlopt.backends.branch_and_bound`); mixed-integer rounding cuts and one surrogate cut strengthen it.
+It is bounded in exact arithmetic from duals in floats (see `dlopt.backends.branch_and_bound`);
+mixed-integer rounding cuts and one surrogate cut strengthen it.
 
 Examples
 --------
@@ -42,14 +42,13 @@ from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import ObjectiveScaling, value_of_empty
 from dlopt.models.coreservation.requests import Segment
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
-from dlopt.models.coreservation.surrogate_cut import build_surrogate_cut, is_worthwhile
+from dlopt.models.coreservation.surrogate_cut import (
+    PARTS_PER_MACHINE,
+    build_surrogate_cut,
+    is_worthwhile,
+)
 from dlopt.result import Limits, Status
 
-PARTS_PER_MACHINE = (1, 2, 3)
-"""For each number n, parts are counted of which at most n fit on a machine.
-
-Chosen by hand: more numbers add rows that cut off less.
-"""
 FINEST_STEP = Fraction(1, 1 << 80)
 """The step of bounds whose objective has no exact scaling: it costs nothing to be this small."""
 MAX_EXACT_REQUESTS = 12
@@ -169,10 +168,11 @@ class AggregatedRelaxation:
             for clique in scaled.overloadable_cliques(fixed, (j,)):
                 self._at_most(self._load(clique.parts), Fraction(clique.free[0], self.unit))
 
-    def require(self, level: str, minimum: Fraction) -> None:
-        """Require a value of a level, without its constant."""
-        self.rows.append(tuple(self.objective_terms(level)))
-        self.sides.append((minimum, None))
+    def require_levels(self, levels: Sequence[tuple[str, Fraction]]) -> None:
+        """Require the values of some levels."""
+        for level, value in levels:
+            self.rows.append(tuple(self.objective_terms(level)))
+            self.sides.append((value - value_of_empty(self.scaled, level), None))
 
     def objective_terms(self, level: str) -> list[tuple[int, Fraction]]:
         """Return a maximised level as columns and coefficients, without its constant."""
@@ -193,9 +193,8 @@ class AggregatedRelaxation:
         costs = [Fraction(0)] * len(self.bounds)
         for column, gain in self.objective_terms(level):
             costs[column] = -gain
-        return LinearProgram(
-            len(self.bounds), tuple(costs), tuple(self.rows), tuple(self.sides), tuple(self.bounds)
-        )
+        rows, sides, bounds = tuple(self.rows), tuple(self.sides), tuple(self.bounds)
+        return LinearProgram(len(bounds), tuple(costs), rows, sides, bounds)
 
     def mir_separator(self) -> MirSeparator:
         """Return the separator of mixed-integer rounding cuts from the capacity rows."""
@@ -207,11 +206,10 @@ class AggregatedRelaxation:
         """Return the share of each part in a solution, rounded down, but not below its minimum."""
         shares = []
         for part, columns in zip(self.scaled.parts, self.segments, strict=True):
-            share = sum(
-                segment.low * point[chosen]
-                + (0 if increment is None else point[increment] * self.unit)
-                for segment, chosen, increment in columns
-            )
+            share = 0.0
+            for segment, chosen, increment in columns:
+                extra = 0 if increment is None else point[increment] * self.unit
+                share += segment.low * point[chosen] + extra
             shares.append(max(part.minimum, int(share + SHARE_TOLERANCE)))
         return tuple(shares)
 
@@ -269,8 +267,7 @@ def upper_bound(
     """
     stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
     model = AggregatedRelaxation(scaled)
-    for fixed_level, value in fixed_levels:
-        model.require(fixed_level, value - value_of_empty(scaled, fixed_level))
+    model.require_levels(fixed_levels)
     scaling = ObjectiveScaling.for_level(scaled, level)
     step = Fraction(1, scaling.factor) if scaling.exact else FINEST_STEP
 
@@ -319,9 +316,8 @@ def upper_bound(
 def exact_leaf_bound(search: BranchAndBound, known: Fraction, stop: float) -> Fraction:
     """Return the bound of branch and bound with the linear programs of its leaves solved exactly.
 
-    Duals in floats prove a little less than the optimum of a linear program in fractions. The
-    leaves that decide the bound are solved again to a basis, whose optimum is computed in
-    fractions.
+    Duals in floats prove a little less than the optimum. The leaves that decide the bound are
+    solved again to a basis, whose optimum is computed in fractions.
 
     Parameters
     ----------
@@ -380,24 +376,14 @@ def float_mip_bound(
     """Bound a level by HiGHS's own branch and bound over the relaxation, with z integer, in floats.
 
     It bounds better than `upper_bound` does in the same time: parts lie on one segment each, and
-    the solver has more kinds of cuts. The bound is not certified.
-
-    Parameters
-    ----------
-    scaled, level, limits, fixed_levels, seed
-        As in `upper_bound`; `work` counts the solver's nodes.
-
-    Returns
-    -------
-    Fraction or None
-        None if the solver had no bound in time.
+    the solver has more kinds of cuts. The bound is not certified; it is None if the solver had none
+    in time. Parameters are those of `upper_bound`; `work` counts the solver's nodes.
     """
     stop = inf if limits.time_s is None else time.monotonic() + limits.time_s
     model = AggregatedRelaxation(scaled)
-    for fixed_level, value in fixed_levels:
-        model.require(fixed_level, value - value_of_empty(scaled, fixed_level))
+    model.require_levels(fixed_levels)
     solver = LinearSolver(model.program(level), seed, stop)
-    integers = {chosen for columns in model.segments for _, chosen, _ in columns}
+    integers = {z for columns in model.segments for _, z, _ in columns}
     integers |= {*range(len(scaled.requests))}
     bound, _ = solver.solve_integral(sorted(integers), limits)
     return None if bound is None else value_of_empty(scaled, level) - exact(bound)

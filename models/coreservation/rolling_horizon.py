@@ -9,6 +9,7 @@ from fractions import Fraction
 from dlopt.arithmetic import exact, least, simplest
 from dlopt.backends.time_budget import Budget
 from dlopt.models.coreservation.construction import greedy_assignment
+from dlopt.models.coreservation.level_bounds import SearchResult
 from dlopt.models.coreservation.objective import Assignment, objective_key
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import solve_by_components
@@ -21,7 +22,6 @@ from dlopt.models.coreservation.solutions import (
     to_assignment,
     to_solution,
 )
-from dlopt.models.coreservation.upper_bounds import SearchResult
 from dlopt.problems.coreservation.batches import batches
 from dlopt.problems.coreservation.data import Holding, Instance, Request, Share, Solution
 from dlopt.problems.coreservation.goals import OBJECTIVES

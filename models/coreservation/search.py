@@ -1,8 +1,9 @@
 """The exact search: a portfolio of bounds and primal heuristics, level by level.
 
 Each level of the lexicographic objective is proven, given the optimal values of those before, or
-bounded when the time is up. The bounding methods are in `upper_bounds`, the primal heuristics in
-`primal_heuristics`; requests whose windows do not interact are searched separately.
+bounded when the time is up. The bounding methods are in `upper_bounds`, incumbent and gap in
+`level_bounds`, the primal heuristics in `primal_heuristics`; requests whose windows do not interact
+are searched separately.
 
 Examples
 --------
@@ -25,19 +26,21 @@ from dlopt.arithmetic import exact
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.models.coreservation.construction import raise_shares
-from dlopt.models.coreservation.objective import Assignment, trivial_bound, value_of_empty
-from dlopt.models.coreservation.scaled_instance import ScaledInstance
-from dlopt.models.coreservation.upper_bounds import (
-    CONCURRENT_BOUNDERS,
-    FINAL_BOUNDERS,
+from dlopt.models.coreservation.level_bounds import (
     MAX_EXACT_REQUESTS,
     TRIVIAL,
-    Bounder,
     PortfolioState,
     SearchOptions,
     SearchResult,
     UpperBound,
     trivial_upper_bound,
+)
+from dlopt.models.coreservation.objective import Assignment, trivial_bound, value_of_empty
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.upper_bounds import (
+    CONCURRENT_BOUNDERS,
+    FINAL_BOUNDERS,
+    Bounder,
 )
 from dlopt.result import Limits
 

@@ -61,7 +61,7 @@ Terms: TypeAlias = tuple[tuple[int, Fraction], ...]
 PARTS_PER_MACHINE = (1, 2, 3)
 """For each number n, a row counts the parts of which at most n fit on a machine.
 
-Chosen by hand, as in the aggregated relaxation.
+Chosen by hand: more numbers add rows that cut off less.
 """
 MAX_COPIES = 4000
 """Segments of parts on machines, at the most: with more the larger program takes too long to gain.

@@ -8,12 +8,11 @@ With ``P_g`` the given columns of group ``g``, symbols as in `columns`::
                 sum_{p : |p and S| >= 2} lambda_p <= 1           triples S of parts, as cuts
                 0 <= x <= 1, lambda >= 0, integer
 
-The linear relaxation is strengthened by subset-row cuts on triples of parts (Jepsen, Petersen,
-Spoorendonk, Pisinger, Operations Research 56, 2008): columns with two of them or more are selected
-once at the most. It is branched on requests (accepted or not), on parts and groups of machines, and
-on pairs of parts (Ryan and Foster 1981), chosen by strong branching (Applegate, Bixby, Chvatal,
-Cook 1995). Whatever the floats are in which linear programs are solved, their duals rounded to
-integers prove a bound, and by reduced cost fixing which columns no better schedule has.
+The linear relaxation is strengthened by subset-row cuts on triples of parts (Jepsen et al. 2008),
+see `subset_row_cuts`. It is branched on requests (accepted or not), on parts and groups of
+machines, and on pairs of parts (Ryan and Foster 1981), chosen by strong branching (Applegate,
+Bixby, Chvatal, Cook 1995). Whatever the floats are in which linear programs are solved, their duals
+rounded to integers prove a bound, and by reduced cost fixing which columns no better schedule has.
 
 Examples
 --------
@@ -43,27 +42,25 @@ from dlopt.backends.highs import LinearSolver, Relaxed
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
 from dlopt.models.coreservation.branch_and_price.pricing_knapsack import PricedColumn
+from dlopt.models.coreservation.branch_and_price.subset_row_cuts import (
+    INTEGRALITY_TOLERANCE,
+    SubsetRowCut,
+    has_two_of_three,
+    violated_cuts,
+)
 from dlopt.result import Status
 
 MAX_CUT_ROUNDS = 20
 """Rounds of separation at a node; chosen by hand: more tighten the bound, and delay branching."""
-MAX_CUTS_PER_ROUND = 30
-"""Subset-row cuts added in a round; chosen by hand: more slow the linear program down."""
-MIN_CUT_VIOLATION = 1e-2
-"""Cuts that are violated by less are not added; chosen by hand: they enlarge the linear program."""
 STRONG_BRANCHING_CANDIDATES = 10
 """Candidates for which both branches are solved; chosen by hand: trees against time at nodes."""
 MIN_GAIN = 1e-12
 """The gain of a branch counts for no less, so that a product of gains ranks by the other one."""
-INTEGRALITY_TOLERANCE = 1e-6
-"""Values this near to an integer count as one, as in HiGHS."""
 MAX_DUAL_SUM = 1 << 60
 """No sum of duals is larger: reduced values fit into 64 bits."""
 
 ColumnLists: TypeAlias = list[list[PricedColumn]]
 """Columns, for each group of machines."""
-SubsetRowCut: TypeAlias = tuple[int, int, int]
-"""The three parts of a subset-row cut, ascending."""
 
 
 def master_relaxation(
@@ -108,7 +105,7 @@ class SetPackingNode:
     open : array of bool
         The columns that may be selected.
     requests : mapping of int to bool
-        Requests that are decided.
+        Those that are decided.
     cuts : tuple of SubsetRowCut
         Inherited from the parent.
     """
@@ -183,11 +180,7 @@ class SetPackingBnC:
     def run(self, max_nodes: int | None = None) -> bool:
         """Search for the best assignment, depth first; tell whether it is proven optimal.
 
-        It is not where time is up, or where floats do not tell a better assignment from others.
-
-        Parameters
-        ----------
-        max_nodes : int, optional
+        False after `max_nodes`, if time is up, or if floats do not tell better assignments apart.
         """
         while self.nodes and max_nodes != 0:
             try:
@@ -214,10 +207,7 @@ class SetPackingBnC:
     def _update_incumbent(self, relaxation: NodeRelaxation) -> None:
         """Keep the assignment of an integer point, whatever requests it accepts, if it is better.
 
-        Raises
-        ------
-        UnresolvedNodeError
-            If the point is no assignment, or not a better one.
+        `UnresolvedNodeError` is raised if the point is no assignment, or not a better one.
         """
         pool, accepted = self.pool, relaxation.accepted_requests()
         chosen = relaxation.selected_columns() & self.incidence.any(1)
@@ -273,7 +263,10 @@ class NodeRelaxation:
             if optimum.status is not Status.OPTIMAL:
                 raise UnresolvedNodeError  # infeasible, as far as floats tell
             self.point = np.array(optimum.point)
-            violated = self._violated_cuts()
+            weights = self.point[self.num_requests :]
+            violated = [
+                cut for cut in violated_cuts(self.incidence, weights) if cut not in self.cuts
+            ]
             for cut in violated:
                 self.add_cut(cut)
             if not violated:
@@ -351,27 +344,9 @@ class NodeRelaxation:
         gap = bound - (self.search.incumbent + pool.granularity) * optimal
         return reduced >= np.array(best, np.int64)[self.groups] - min(gap, 4 * MAX_DUAL_SUM)
 
-    def _violated_cuts(self) -> list[SubsetRowCut]:
-        """Return the subset-row cuts that the point violates most."""
-        weights = self.point[self.num_requests :]
-        support = np.flatnonzero(weights > INTEGRALITY_TOLERANCE)
-        weights, incidence = weights[support], self.incidence[support]
-        together = incidence.T @ (incidence * weights[:, None])
-        np.fill_diagonal(together, 0)
-        first, second = np.nonzero(np.triu(together))
-        pairs = together[first, second][:, None] + together[first] + together[second]
-        # a column with all three parts is counted twice too often
-        pair, third = np.nonzero(pairs > 1 + MIN_CUT_VIOLATION)
-        triples = np.sort([first[pair], second[pair], third], 0)
-        triples = np.unique(triples[:, (triples[:-1] < triples[1:]).all(0)], axis=1)
-        excess = weights @ _has_two_of_three(incidence, triples) - 1
-        worst = np.argsort(-excess, kind="stable")[:MAX_CUTS_PER_ROUND]
-        violated = [(*triples[:, n].tolist(),) for n in worst if excess[n] > MIN_CUT_VIOLATION]
-        return [cut for cut in violated if cut not in self.cuts]
-
     def add_cut(self, cut: SubsetRowCut) -> None:
         """Add the subset-row cut of three parts."""
-        in_cut = _has_two_of_three(self.incidence, np.array(cut))
+        in_cut = has_two_of_three(self.incidence, np.array(cut))
         variables = (self.num_requests + np.flatnonzero(in_cut)).tolist()
         self.cuts[cut] = in_cut
         terms = tuple((variable, Fraction(1)) for variable in variables)
@@ -421,11 +396,5 @@ def _is_fractional(value: float) -> bool:
 
 
 def _candidate(value: float, first: Any, second: Any) -> Iterator[tuple[float, BranchingCandidate]]:
-    """Yield a candidate, unless its first branch excludes nothing."""
-    if first.any():
+    if first.any():  # else its first branch excludes nothing
         yield abs(value - 0.5), BranchingCandidate((first, second))
-
-
-def _has_two_of_three(incidence: Any, triples: Any) -> Any:
-    """Tell which columns have at least two of three parts."""
-    return incidence[:, triples[0]] + incidence[:, triples[1]] + incidence[:, triples[2]] > 1

@@ -43,6 +43,7 @@ from dlopt.models.coreservation.objective import (
 )
 from dlopt.models.coreservation.ruin_and_recreate import moves
 from dlopt.models.coreservation.ruin_and_recreate import state as arrays
+from dlopt.models.coreservation.ruin_and_recreate.insertion import UniformStream
 from dlopt.models.coreservation.ruin_and_recreate.time_decomposition import (
     TimeWindows,
     merge_states,
@@ -196,9 +197,9 @@ class RuinAndRecreate:
         max_draws = 20 + 2 * (requests + len(self.problem.machines)) + 3 * parts
         max_draws += len(self.problem.low)
         draws = random.random(max_draws + (COMPILED_DRAWS if self.compiled else DRAWS))
-        stream = moves.UniformStream(draws, np.zeros(1, np.int64))
+        stream = UniformStream(draws, np.zeros(1, np.int64))
         if not self.compiled:
-            stream = moves.UniformStream(draws.tolist(), [0])
+            stream = UniformStream(draws.tolist(), [0])
         return self.run_moves(self.problem, state, temperature, stream, max_draws, count)
 
     def _move_in_windows(self, pool: Executor, threads: int, temperature: float, count: int) -> int:

@@ -9,6 +9,7 @@ from dlopt.backends import cpsat
 from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import overloaded, small
 from dlopt.models.coreservation import bin_packing, upper_bounds
+from dlopt.models.coreservation import search as search_module
 from dlopt.models.coreservation.branch_and_price import master as restricted_master
 from dlopt.models.coreservation.branch_and_price.columns import (
     BranchingDecisions,
@@ -203,7 +204,8 @@ def test_what_the_program_leaves_open_patterns_prove(monkeypatch) -> None:
     found = exact_plan(instance)
     assert found.status is Status.OPTIMAL and "branch-and-price" in found.reason
     assert violations(instance, found.solution) == ()
-    monkeypatch.setattr(upper_bounds, "MAX_EXACT_REQUESTS", 0)
+    for module in (search_module, upper_bounds):
+        monkeypatch.setattr(module, "MAX_EXACT_REQUESTS", 0)
     assert exact_plan(instance, formulation="milp").value == found.value
 
 

@@ -11,9 +11,9 @@ from dlopt.generation.coreservation import min5, overloaded, small
 from dlopt.heuristics.coreservation.methods import portfolio
 from dlopt.models.coreservation import (
     aggregated_relaxation,
+    level_bounds,
     machine_minimisation,
     rolling_horizon,
-    upper_bounds,
 )
 from dlopt.models.coreservation.cpsat import CpSatModel, identical_machines, relabel_symmetric
 from dlopt.models.coreservation.feasibility import all_or_nothing
@@ -140,7 +140,7 @@ def test_batches_are_left_open_for_what_they_cost_later(monkeypatch) -> None:
     monkeypatch.setattr(
         rolling_horizon,
         "solve_by_components",
-        lambda _, assignment, *__, **___: upper_bounds.SearchResult(assignment),
+        lambda _, assignment, *__, **___: level_bounds.SearchResult(assignment),
     )
     found = exact_per_batch(instance, hint=given)
     assert found.solution == given and found.reason.endswith(

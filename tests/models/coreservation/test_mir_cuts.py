@@ -10,15 +10,16 @@ from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.time_budget import Budget
 from dlopt.errors import SolverError
 from dlopt.generation.coreservation import overloaded
-from dlopt.models.coreservation import aggregated_relaxation, mir_cuts, upper_bounds
+from dlopt.models.coreservation import aggregated_relaxation, level_bounds, mir_cuts, upper_bounds
 from dlopt.models.coreservation import search as searching
 from dlopt.models.coreservation.aggregated_relaxation import AggregatedRelaxation, float_mip_bound
 from dlopt.models.coreservation.construction import greedy_assignment
+from dlopt.models.coreservation.level_bounds import UpperBound
 from dlopt.models.coreservation.mir_cuts import MirSeparator
 from dlopt.models.coreservation.objective import objective_key
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.search import PortfolioSearch
-from dlopt.models.coreservation.upper_bounds import Bounder, UpperBound
+from dlopt.models.coreservation.upper_bounds import Bounder
 from dlopt.result import Limits
 
 
@@ -103,7 +104,7 @@ def test_a_solver_that_says_nothing_in_time(monkeypatch) -> None:
     search = PortfolioSearch(scaled, Budget(Limits()), full_model=False)
     assert float_mip_bound(scaled, "benefit", Limits()) is None
     bound = upper_bounds.float_relaxation_bound(search.state, "benefit", 1)
-    assert bound == (1, upper_bounds.TRIVIAL, False, False)
+    assert bound == (1, level_bounds.TRIVIAL, False, False)
 
 
 def test_the_word_of_a_solver_that_a_plan_refutes_is_none(monkeypatch) -> None:

@@ -14,6 +14,7 @@ from dlopt.models.coreservation.construction import greedy_assignment
 from dlopt.models.coreservation.methods import lns
 from dlopt.models.coreservation.objective import objective_key
 from dlopt.models.coreservation.ruin_and_recreate import moves, parallel
+from dlopt.models.coreservation.ruin_and_recreate.insertion import UniformStream
 from dlopt.models.coreservation.ruin_and_recreate.parallel import ParallelSearch
 from dlopt.models.coreservation.ruin_and_recreate.search import RuinAndRecreate, Target
 from dlopt.models.coreservation.scaled_instance import ScaledInstance
@@ -60,7 +61,7 @@ def test_what_is_free_and_what_it_is_worth_are_kept() -> None:
     search, random = RuinAndRecreate(scaled, {}, 0), np.random.default_rng(0)
     plans = [list(search.state.machine)]
     for _ in range(200):
-        stream = moves.UniformStream(random.random(5000).tolist(), [0])
+        stream = UniformStream(random.random(5000).tolist(), [0])
         assert search.run_moves(search.problem, search.state, 0.01, stream, 1000, 1) == 1
         plans.append(list(search.state.machine))
     kept = [after != before for before, after in pairwise(plans)]
@@ -86,8 +87,8 @@ def test_compiled_moves_answer_the_same() -> None:
     assert fast.compiled and not slow.compiled
     draws, most = np.random.default_rng(1).random(40_000), 5000
     streams = (
-        moves.UniformStream(draws, np.zeros(1, np.int64)),
-        moves.UniformStream(draws.tolist(), [0]),
+        UniformStream(draws, np.zeros(1, np.int64)),
+        UniformStream(draws.tolist(), [0]),
     )
     for search, stream in zip((fast, slow), streams, strict=True):
         assert search.run_moves(search.problem, search.state, 1e-4, stream, most, 200) == 200
