@@ -3,7 +3,7 @@
 A *ruin-and-recreate move* removes requests and inserts requests again; if it starts from one that
 is rejected, that one may come first, whatever has to be removed for it. A *relocate move* moves
 parts to other machines. All random numbers come from outside, so that lists and arrays give the
-same answers. `compiled` returns the moves compiled: every function that they need is in
+same answers. `compile_moves` returns them compiled: every function that they need is in
 `PRIMITIVES`, `INSERTION` and `_MOVES`.
 """
 
@@ -298,8 +298,8 @@ _MOVES: tuple[Any, ...] = (
 
 
 @cache
-def compiled() -> Callable[..., int] | None:
-    """Return `run_moves` compiled, None without the extra ``fast``.
+def compile_moves() -> Callable[..., int] | None:
+    """Compile `run_moves` and return it; None without the extra ``fast``.
 
     It is compiled once an installation, ten to thirty seconds; other threads are left free.
     """

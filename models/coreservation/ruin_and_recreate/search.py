@@ -127,7 +127,7 @@ class RuinAndRecreate:
     ) -> None:
         self.scaled, self.initial = scaled, dict(assignment)
         self.random = np.random.default_rng(seed)
-        run_moves = moves.compiled() if fast else None
+        run_moves = moves.compile_moves() if fast else None
         self.compiled = run_moves is not None
         self.compared_value = -inf
         self.problem, self.state = _problem_arrays(scaled), _empty_state(scaled)

@@ -46,7 +46,7 @@ def test_batch_by_batch_it_decides_as_the_method(instance, name):
 
 @pytest.mark.property
 @given(coreservation(requests=5), st.sampled_from(NAMES))
-def test_the_table_is_the_sum_of_what_is_held(instance, name):
+def test_the_table_is_the_sum_of_all_reservations(instance, name):
     engine = run_batches(instance, name)
     windows = {one.id: (one.start, one.end) for one in instance.requests}
     plan, now = engine.plan(), engine.now

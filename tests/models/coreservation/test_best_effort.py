@@ -153,7 +153,7 @@ def test_the_fewest_machines_are_those_that_hold_something():
     assert objective_level(none, "machines", found.assignment) == 0
 
 
-def test_machines_are_packed_beside_parts_that_name_a_machine_and_need_nothing():
+def test_machines_are_packed_next_to_fixed_parts_that_need_nothing():
     """Two bins hold all that needs something; the machine that is named holds nothing."""
     machines = tuple(Machine(name, 10) for name in "abc")
     sized = [asked(f"r{n}", Part(size)) for n, size in enumerate((6, 5, 5, 4))]
@@ -234,7 +234,7 @@ def test_moves_put_back_what_needs_nothing():
 
 
 @pytest.mark.parametrize("level", SINGLE)
-def test_branch_and_price_takes_patterns_of_parts_that_hold_nothing(level):
+def test_branch_and_price_selects_columns_of_parts_with_a_share_of_0(level):
     instance = Instance(
         (Machine("a", 5), Machine("b", 3)),
         (

@@ -76,7 +76,7 @@ def test_prices_bound_where_sizes_do_not() -> None:
     assert "at least 4 machines" in all_or_nothing(packed(sizes, 100, 3)).reason
 
 
-def test_patterns_when_there_are_too_many_and_when_they_do_not_do(monkeypatch) -> None:
+def test_enumeration_with_too_many_patterns_and_without_a_packing(monkeypatch) -> None:
     sizes = [495, 474, 473, 475, 472, 444, 439, 430, 268, 266, 263, 254, 253, 252, 251, 299]
     best = pack(sizes, 1000, Limits())
     monkeypatch.setattr(packing_bins, "MAX_PATTERNS", 0)
@@ -101,7 +101,7 @@ def triplets(seed: int) -> list[int]:
     return sizes
 
 
-def test_triplets_need_the_program_over_patterns() -> None:
+def test_triplets_need_column_generation() -> None:
     sizes = triplets(11)
     found = pack(sizes, 1000, Limits())
     assert len(found.bins) == found.bound == 20

@@ -186,7 +186,7 @@ def test_with_everything_decided_there_is_nothing_to_branch_on() -> None:
     assert list(search._branch(BranchingDecisions({0: True, 1: True}, {}), master)) == []
 
 
-def test_patterns_are_kept_once() -> None:
+def test_columns_are_added_once() -> None:
     scaled = ScaledInstance.from_instance(packed([3, 3], 7, 2))
     pool = ColumnPool(scaled, "benefit")
     pool.add_assignment({0: (0, 3)})
@@ -194,7 +194,7 @@ def test_patterns_are_kept_once() -> None:
     assert pool.value({0: (0, 3)}) * 2 == pool.value({0: (0, 3), 1: (1, 3)})
 
 
-def test_what_the_program_leaves_open_patterns_prove(monkeypatch) -> None:
+def test_branch_and_price_closes_the_gap_of_the_full_model(monkeypatch) -> None:
     monkeypatch.setattr(upper_bounds, "PROBE_EFFORT", 1e-6)
     requests = tuple(
         Request(f"r{k}", 0, k % 3, k % 3 + 2, 1 + k, (Part(7, 2, line()), Part(4)))
@@ -209,13 +209,13 @@ def test_what_the_program_leaves_open_patterns_prove(monkeypatch) -> None:
     assert exact_plan(instance, formulation="milp").value == found.value
 
 
-def test_patterns_prove_what_the_program_only_bounds(monkeypatch) -> None:
+def test_branch_and_price_proves_what_the_full_model_bounds(monkeypatch) -> None:
     monkeypatch.setattr(upper_bounds, "PROBE_EFFORT", 1e-3)
     found = exact_plan(overloaded(requests=6, machines=4, parts=3, seed=100))
     assert found.status is Status.OPTIMAL and found.value == found.bound
 
 
-def test_favourites_that_overlap_are_taken_once(monkeypatch) -> None:
+def test_heaviest_patterns_that_overlap_are_used_once(monkeypatch) -> None:
     original = bin_packing.GilmoreGomoryMaster.heaviest_patterns
     monkeypatch.setattr(
         bin_packing.GilmoreGomoryMaster, "heaviest_patterns", lambda self: original(self) * 2

@@ -86,7 +86,7 @@ def test_batches_without_time_are_no_worse_than_the_plan_that_is_given() -> None
     assert violations(instance, found.solution) == () and found.value > 0
 
 
-def test_a_batch_is_decided_around_what_is_held_at_its_time_alone(monkeypatch) -> None:
+def test_a_batch_sees_only_overlapping_holdings(monkeypatch) -> None:
     """Windows touch, or overlap; the machine is held before, in and after all of them."""
     windows = (0, 2), (2, 4), (3, 6), (6, 9), (1, 7)
     requests = tuple(
@@ -204,7 +204,7 @@ def test_coefficients_without_a_small_common_denominator_are_rounded_up() -> Non
     assert aggregated_relaxation.upper_bound(scaled, "benefit", Limits()).value >= found.value
 
 
-def test_machines_that_are_alike_are_used_in_order() -> None:
+def test_identical_machines_are_used_in_order() -> None:
     instance = packed([3, 3, 2, 2], 5, 3)
     scaled = ScaledInstance.from_instance(instance, "rejections-then-machines")
     assert identical_machines(scaled) == [[0, 1, 2]]
@@ -275,7 +275,7 @@ def test_levels_are_proven_one_after_another() -> None:
     assert value["rejections-then-benefit"] == (0, Fraction(7, 22))
 
 
-def test_shapes_become_pieces() -> None:
+def test_benefit_shapes_become_segments() -> None:
     part = Part(8, 2, staircase(4))
     request = Request("r", 0, 0, 1, 1, (part, Part(8, 3, line()), Part(8, 2, step())))
     scaled = ScaledInstance.from_instance(Instance((Machine("m", 40),), (request,)))

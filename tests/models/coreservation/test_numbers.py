@@ -157,7 +157,7 @@ def test_batches_keep_the_capacity() -> None:
     assert api.check(instance, found.solution) == ()
 
 
-def test_soft_shares_fall_on_their_pieces_where_units_are_fine() -> None:
+def test_soft_shares_fall_on_their_segments_where_units_are_fine() -> None:
     """Best with all that is allowed; the plan gives back what exceeds it."""
     part = Part(600000.001, 1e5, linear())
     instance = together([], 1e6, parts=(part, part))

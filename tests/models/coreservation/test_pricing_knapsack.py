@@ -219,7 +219,7 @@ def test_the_best_plan_is_that_of_brute_force_whatever_the_prices(level, seed) -
     assert found.bound <= units and not set(scaled.requests[0].parts) & set(found.assignment or ())
 
 
-def test_too_many_patterns_and_no_answer_close_nothing(monkeypatch) -> None:
+def test_too_many_columns_and_no_answer_close_no_node(monkeypatch) -> None:
     pool, _, _ = drawn(3)
     assert closed(pool, 0, steps=1) is None
     assert closed(pool, 0, budget=Budget(Limits(time_s=60))).assignment is not None
@@ -228,7 +228,7 @@ def test_too_many_patterns_and_no_answer_close_nothing(monkeypatch) -> None:
     assert closed(pool, 0) == column_enumeration.NOT_APPLICABLE
 
 
-def test_a_plan_is_looked_for_among_the_patterns_nearest_to_the_dearest(monkeypatch) -> None:
+def test_incumbents_are_searched_among_the_columns_nearest_to_the_best(monkeypatch) -> None:
     pool, duals, _ = drawn(3)
     budget, slacks, most = Budget(Limits()), [], [2]
     pricers = [Pricer(pool, n, FREE, budget, 0) for n in range(len(pool.groups))]
@@ -300,7 +300,7 @@ def test_a_better_plan_of_which_nothing_is_proven_is_taken(monkeypatch) -> None:
     assert node.bound == most
 
 
-def test_a_search_ends_where_the_best_plan_is_chosen_from_all_patterns() -> None:
+def test_column_enumeration_ends_the_search() -> None:
     scaled = ScaledInstance.from_instance(overloaded(requests=6, machines=4, parts=3, seed=100))
     found = BranchAndPrice(scaled, "benefit", greedy_assignment(scaled), Budget(Limits())).run()
     assert found.nodes <= 3 and is_feasible(scaled, found.assignment)

@@ -54,7 +54,7 @@ def test_plans_are_valid_and_no_worse(goal) -> None:
     assert found == again and search.initial == start
 
 
-def test_what_is_free_and_what_it_is_worth_are_kept() -> None:
+def test_free_capacity_and_value_are_kept() -> None:
     scaled = ScaledInstance.from_instance(
         overloaded(requests=14, seed=2), "rejections-then-benefit"
     )
@@ -98,10 +98,10 @@ def test_compiled_moves_answer_the_same() -> None:
 
 def test_without_the_extra_moves_are_interpreted(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    moves.compiled.cache_clear()
+    moves.compile_moves.cache_clear()
     scaled = ScaledInstance.from_instance(min5(requests=16, seed=1, ahead=200))
     search = RuinAndRecreate(scaled, {}, 3, fast=True)
-    moves.compiled.cache_clear()
+    moves.compile_moves.cache_clear()
     assert not search.compiled and search.run(50) == RuinAndRecreate(scaled, {}, 3).run(50)
 
 
@@ -168,10 +168,10 @@ def test_parallel_searches_end_on_request() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_parallel_searches_run_beside_the_relaxation(monkeypatch, threads) -> None:
+def test_parallel_searches_run_concurrently_with_the_relaxation(monkeypatch, threads) -> None:
     pytest.importorskip("numba")
     monkeypatch.setattr(primal_heuristics, "MIN_COMPILED_SECONDS", 0.01)
-    moves.compiled()
+    moves.compile_moves()
     instance = overloaded(requests=40, seed=2)
     scaled = ScaledInstance.from_instance(instance)
     asked = list[dict[int, tuple[int, int]]]()
@@ -220,7 +220,7 @@ def test_no_time_and_no_requests_leave_the_plan() -> None:
     assert RuinAndRecreate(ScaledInstance.from_instance(hopeless), {}, 0).run(10) == {}
 
 
-def test_a_large_request_comes_in_where_small_ones_are_worth_more_for_their_cpu() -> None:
+def test_a_large_request_is_inserted_where_small_ones_have_a_higher_density() -> None:
     small_ones = tuple(Request(f"s{k}", 0, 0, 1, 5, (Part(6),)) for k in range(3))
     large = Request("large", 0, 0, 10, 7, (Part(10),))  # a tenth of the value for its CPU
     scaled = ScaledInstance.from_instance(

@@ -73,7 +73,7 @@ def test_an_integer_program_that_says_nothing_useful(monkeypatch) -> None:
     assert milp(instance).status is Status.FEASIBLE
 
 
-def test_neighbourhoods_improve_a_plan_and_answer_alike(monkeypatch) -> None:
+def test_neighbourhoods_improve_a_schedule_and_are_deterministic(monkeypatch) -> None:
     monkeypatch.setattr(lns_module, "NEIGHBOURHOOD_EFFORT", 0.02)
     monkeypatch.setattr(primal_heuristics, "MAX_NEIGHBOURHOODS", 8)
     instance = overloaded(requests=14, seed=2)

@@ -148,7 +148,7 @@ def abstract(seed):
 
 
 @pytest.mark.parametrize("seed", [*range(60), 2621])  # 2621: two parts are always together
-def test_of_any_patterns_the_best_plan_is_that_of_brute_force(seed, monkeypatch) -> None:
+def test_the_best_selection_of_any_columns_is_that_of_brute_force(seed, monkeypatch) -> None:
     branches = set_packing.NodeRelaxation.branches
 
     def smaller(self, candidate):
@@ -191,7 +191,7 @@ def test_who_is_accepted_or_rejected_is_kept_to() -> None:
     assert min(halves) < best
 
 
-def test_patterns_that_no_better_plan_has_are_left_out() -> None:
+def test_reduced_cost_fixing_removes_columns() -> None:
     pool = hard()
     some = selection(pool, 0)
     assert some.run()
@@ -220,7 +220,7 @@ def test_it_branches_and_goes_on_where_it_was_broken_off() -> None:
     assert not again.nodes
 
 
-def test_rows_over_three_parts_are_added(monkeypatch) -> None:
+def test_subset_row_cuts_are_added(monkeypatch) -> None:
     pool, seen = hard(), []
     add = set_packing.NodeRelaxation.add_cut
 
@@ -238,7 +238,7 @@ def test_rows_over_three_parts_are_added(monkeypatch) -> None:
     assert some.run() and seen
 
 
-def test_rounds_of_rows_may_end_before_no_row_is_broken(monkeypatch) -> None:
+def test_rounds_of_cuts_may_end_before_no_cut_is_violated(monkeypatch) -> None:
     pool = hard()
     some = selection(pool, 0)
     assert some.run()
@@ -247,7 +247,7 @@ def test_rounds_of_rows_may_end_before_no_row_is_broken(monkeypatch) -> None:
     assert again.run() and again.incumbent == some.incumbent
 
 
-def test_whatever_the_prices_are_the_best_plan_is_kept() -> None:
+def test_whatever_the_duals_are_the_best_columns_survive() -> None:
     pool = hard()
     some = selection(pool, 0)
     assert some.run()
@@ -272,7 +272,7 @@ def test_whatever_the_prices_are_the_best_plan_is_kept() -> None:
     assert good > 20
 
 
-def test_rows_have_no_price_below_nothing() -> None:
+def test_cuts_have_no_negative_dual() -> None:
     pool = hard()
     some = selection(pool, 0)
     assert some.run()
@@ -289,7 +289,7 @@ def test_rows_have_no_price_below_nothing() -> None:
             assert relaxation.within_gap(Relaxed(Status.OPTIMAL, (), [*reported, dual]))[plan].all()
 
 
-def test_prices_may_be_too_large_for_machine_words() -> None:
+def test_duals_may_be_too_large_for_machine_words() -> None:
     requests = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(1),) * 2) for k in range(3))
     machines = tuple(Machine(f"m{j}", 2) for j in range(1000))
     pool = ColumnPool(
@@ -321,7 +321,7 @@ def test_what_no_ray_proves_is_kept(seed) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
-def test_a_ray_proves_whatever_plans_are_worth(size) -> None:
+def test_a_ray_proves_whatever_the_values_are(size) -> None:
     """Twelve requests; a column has all parts but one, and there is one machine."""
     count = 12 * size
     requests = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(1),) * size) for k in range(12))

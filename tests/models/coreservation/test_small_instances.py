@@ -83,7 +83,7 @@ def test_a_jump_to_where_the_line_before_ends_is_no_piece() -> None:
     assert [(p.low, p.high) for p in part.segments] == [(1, 4), (4, 8)] or len(part.segments) == 2
 
 
-def test_shares_that_no_machine_has_are_no_pieces() -> None:
+def test_shares_beyond_all_machines_are_in_no_segment() -> None:
     parts = (Part(8, 2, linear()), Part(8, 2, staircase(4)), Part(8, 2, linear(), machine=1))
     request = Request("r", 0, 0, 2, 1, parts)
     machines = (Machine("m", ((0, 9), (1, 6))), Machine("n", 4))
@@ -116,7 +116,7 @@ def test_a_pair_of_which_one_cannot_be_there_is_nothing_to_cp_sat(monkeypatch) -
     assert Pricer(pool, 1, together, budget, 0).price([0, -10, 0])[1] == {}
 
 
-def test_a_better_plan_from_all_patterns_is_kept(monkeypatch) -> None:
+def test_a_better_assignment_from_all_columns_is_kept(monkeypatch) -> None:
     monkeypatch.setattr(search, "ENUMERATION_GAP", Fraction(10))
     monkeypatch.setattr(BranchAndPrice, "_solve_restricted_master", lambda _: None)
     instance = small(requests=4, span=2, machines=2, capacity=6, seed=2)

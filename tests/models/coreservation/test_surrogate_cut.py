@@ -97,7 +97,7 @@ def test_min_s_own_setting_is_bounded_better() -> None:
     assert bound <= upper_bound(scaled, "benefit", Limits(), max_nodes=1).value
 
 
-def test_machines_that_are_alike_need_no_row() -> None:
+def test_identical_machines_need_no_cut() -> None:
     assert not is_worthwhile(ScaledInstance.from_instance(overloaded(requests=20, seed=0)))
     fine = Part(Fraction(1, 3) + 0.1, 0.1, linear())
     assert not is_worthwhile(
@@ -107,7 +107,7 @@ def test_machines_that_are_alike_need_no_row() -> None:
     )
 
 
-def test_many_copies_need_no_row(monkeypatch) -> None:
+def test_many_copies_need_no_cut(monkeypatch) -> None:
     scaled = ScaledInstance.from_instance(min5(requests=20, seed=2, ahead=200))
     assert is_worthwhile(scaled)
     monkeypatch.setattr(surrogate_cut, "MAX_COPIES", 100)
