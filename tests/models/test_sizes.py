@@ -16,7 +16,7 @@ from dlopt.models.bag.scaled_instance import ScaledInstance as BagInstance
 from dlopt.models.coreservation import cpsat as packing
 from dlopt.models.coreservation import milp as coreservation
 from dlopt.models.coreservation.program_size import least_terms
-from dlopt.models.coreservation.scaled_instance import Case as CoreservationCase
+from dlopt.models.coreservation.scaled_instance import ScaledInstance as CoreservationCase
 from dlopt.models.dag import search
 from dlopt.problems import coreservation as requests
 from dlopt.problems.bag import Instance, Machine, Task
@@ -49,7 +49,11 @@ CASES: tuple[tuple[Callable[..., float], Any, Any], ...] = (
         for it in BAGS
     ),
     *(
-        (coreservation.terms_of, coreservation.LinearModel, CoreservationCase.of(it))
+        (
+            coreservation.estimated_terms,
+            coreservation.MilpModel,
+            CoreservationCase.from_instance(it),
+        )
         for it in REQUESTS
     ),
 )
@@ -100,7 +104,7 @@ def test_bags_and_graphs_are_bounded_without_the_program(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("method", ["milp", "cp-sat"])
 def test_refusals_come_before_any_plan(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = generate("coreservation", "overloaded", requests=4_000, seed=1)
-    monkeypatch.setattr(CoreservationCase, "of", None)  # nothing is computed of it
+    monkeypatch.setattr(CoreservationCase, "from_instance", None)  # nothing is computed of it
     asked: list[Any] = []
     monkeypatch.setattr(heuristics, "portfolio", lambda *given, **_: asked.append(given))
     with pytest.raises(NotApplicableError, match=r"would have about [\d,]+ coefficients, more"):
@@ -124,10 +128,10 @@ def test_what_the_instance_alone_does_not_tell_is_refused_later(
 
 @pytest.mark.parametrize("instance", REQUESTS)
 def test_the_estimate_of_an_instance_is_no_more_than_that_of_its_program(instance: Any) -> None:
-    case = CoreservationCase.of(instance)
-    spans = [case.within(span, case.free, {}) for span in case.spans()]
-    assert least_terms(instance, 8) <= max(map(coreservation.terms_of, spans))
-    assert least_terms(instance, 6) <= max(map(packing.terms_of, spans))
+    case = CoreservationCase.from_instance(instance)
+    spans = [case.subinstance(span, case.free, {}) for span in case.time_components()]
+    assert least_terms(instance, 8) <= max(map(coreservation.estimated_terms, spans))
+    assert least_terms(instance, 6) <= max(map(packing.estimated_terms, spans))
 
 
 def test_terms_of_an_instance_are_counted_where_windows_interact() -> None:

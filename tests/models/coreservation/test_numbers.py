@@ -14,15 +14,15 @@ from dlopt.backends.linear_program import LinearProgram
 from dlopt.generation import generate
 from dlopt.models.coreservation import aggregated_relaxation
 from dlopt.models.coreservation.methods import exact_plan
-from dlopt.models.coreservation.objective import Scale
-from dlopt.models.coreservation.scaled_instance import Case
+from dlopt.models.coreservation.objective import ObjectiveScaling
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
 from dlopt.models.coreservation.solutions import (
-    bound_of,
-    ceiled,
     cpu_is_exact,
-    floored,
-    overloads,
-    valid_plan,
+    is_overloaded,
+    round_down_to_float,
+    round_up_to_float,
+    to_feasible_solution,
+    to_objective_bound,
 )
 from dlopt.problems.coreservation import (
     Batch,
@@ -75,20 +75,20 @@ def test_a_share_in_floats_is_not_below_its_breakpoint(method) -> None:
 
 def test_the_next_floats_of_a_fraction() -> None:
     for number in (F(1, 3), F(2, 3), F(1, 7), F(10**17, 3)):
-        below, above = floored(number), ceiled(number)
+        below, above = round_down_to_float(number), round_up_to_float(number)
         assert exact(below) < number < exact(above)
         assert below == float(number) or above == float(number)
-    assert floored(F(1, 10)) == ceiled(F(1, 10)) == 0.1
+    assert round_down_to_float(F(1, 10)) == round_up_to_float(F(1, 10)) == 0.1
 
 
 def test_a_bound_is_not_overwritten_by_the_value(monkeypatch) -> None:
     """A plan that lost something on its way out is not optimal."""
     from dlopt.models.coreservation import methods
 
-    def rejecting(case, held):
+    def rejecting(scaled, assignment):
         return Solution((Decision("r0", False, 0.0),), ())
 
-    monkeypatch.setattr(methods, "valid_plan", rejecting)
+    monkeypatch.setattr(methods, "to_feasible_solution", rejecting)
     found = exact_plan(together([0.1], 0.3))
     assert (found.value, found.bound) == (0, 1)
     assert api.check(together([0.1], 0.3), found) != ()
@@ -102,9 +102,9 @@ def test_decimals_are_what_they_print() -> None:
     sizes = [0.41, 0.33, 0.26, 0.45, 0.3, 0.25, 0.38, 0.36, 0.26]
     machines = tuple(Machine(f"m{j}", 1.0) for j in range(3))
     triplets = Instance(machines, together(sizes, 1).requests, Batch(1))
-    case = Case.of(triplets, "rejections")
-    assert (case.unit, case.spare, case.too_fine) == (F(1, 100), 0, None)
-    assert {*case.free} == {(100, 100)}
+    scaled = ScaledInstance.from_instance(triplets, "rejections")
+    assert (scaled.unit, scaled.capacity_allowance, scaled.scaling_failure) == (F(1, 100), 0, None)
+    assert {*scaled.free} == {(100, 100)}
     assert api.solve(triplets, "all-or-nothing").value == 0
 
 
@@ -131,33 +131,40 @@ def test_models_range_over_what_the_check_accepts(more, values) -> None:
 def test_no_more_than_the_check_accepts() -> None:
     """A plan at the very edge of the check is in the case, and one beyond it in neither."""
     instance = together([5e5, 5e5 + 1e-3], 1e6)
-    case = Case.of(instance, "rejections")
-    plan = valid_plan(case, {i: (0, job.least) for i, job in enumerate(case.jobs)})
+    scaled = ScaledInstance.from_instance(instance, "rejections")
+    plan = to_feasible_solution(
+        scaled, {i: (0, part.minimum) for i, part in enumerate(scaled.parts)}
+    )
     short = 1 - exact(FLOATING) - ROUNDING
     assert sorted(exact(share.cpu) for share in plan.shares) == [
         500000 * short,
         (500000 + F(1, 1000)) * short,
     ]
     assert violations(instance, plan, FLOATING) == () != violations(instance, plan, 5e-10)
-    assert Case.of(instance, "rejections", widened=False).spare == 0
+    assert (
+        ScaledInstance.from_instance(instance, "rejections", widened=False).capacity_allowance == 0
+    )
 
 
 def test_batches_keep_the_capacity() -> None:
     """What each allows for itself would add up."""
     instance = together([1e6 + 1.5e-3], 1e6)
-    assert Case.of(instance).jobs and not Case.of(instance, widened=False).jobs
+    assert (
+        ScaledInstance.from_instance(instance).parts
+        and not ScaledInstance.from_instance(instance, widened=False).parts
+    )
     found = api.solve(instance, "exact-per-batch")
     assert found.value == 0 and found.proof is None
     assert api.check(instance, found.solution) == ()
 
 
-def test_soft_shares_fall_on_their_pieces_where_units_are_fine() -> None:
+def test_soft_shares_fall_on_their_segments_where_units_are_fine() -> None:
     """Best with all that is allowed; the plan gives back what exceeds it."""
     part = Part(600000.001, 1e5, linear())
     instance = together([], 1e6, parts=(part, part))
     found = api.solve(instance)
     assert found.status is Status.OPTIMAL and api.check(instance, found.solution) == ()
-    assert Case.of(instance).spare > 0
+    assert ScaledInstance.from_instance(instance).capacity_allowance > 0
     assert found.value == pytest.approx(1e6 / 1200000.002)
 
 
@@ -165,10 +172,10 @@ def test_what_is_rounded_off_is_added_where_it_counts() -> None:
     """A benefit so steep that less than a unit is worth much."""
     steep = ((0, 0), (0.5, 0), (F(500000005, 10**9), 1), (1, 1))
     instance = together([], 5.0, parts=(Part(10, 1, steep),))
-    case = Case.of(instance)
-    assert F(1, 4) < case.allowance < F(1, 2) and case.spare == 0
-    assert bound_of(case, "benefit", F(0)) > 0.25
-    assert bound_of(case, "rejections", F(0)) == 0
+    scaled = ScaledInstance.from_instance(instance)
+    assert F(1, 4) < scaled.benefit_allowance < F(1, 2) and scaled.capacity_allowance == 0
+    assert to_objective_bound(scaled, "benefit", F(0)) > 0.25
+    assert to_objective_bound(scaled, "rejections", F(0)) == 0
     found = api.solve(instance)
     assert found.status is Status.FEASIBLE and found.value == 0
     more = 5 + F(9, 10**9)
@@ -176,7 +183,7 @@ def test_what_is_rounded_off_is_added_where_it_counts() -> None:
     assert api.check(instance, better) == ()
     assert 0.15 < objective(instance, better) < found.bound
     plain = together([], 5.0, parts=(Part(10, 1, linear()),))
-    assert Case.of(plain).allowance > 0
+    assert ScaledInstance.from_instance(plain).benefit_allowance > 0
     assert api.solve(plain).bound == 0.5
 
 
@@ -206,7 +213,7 @@ def test_linear_benefits_of_any_sizes_are_proven(count) -> None:
 
 def test_rounded_coefficients_alone_prove_nothing_exact() -> None:
     instance = linears(12)
-    assert not Scale.of(Case.of(instance), "benefit").exact
+    assert not ObjectiveScaling.for_level(ScaledInstance.from_instance(instance), "benefit").exact
     found = api.solve(instance, "cp-sat")
     assert found.status is Status.FEASIBLE and found.proof == "solver"
     assert found.value < found.bound < found.value * (1 + F(1, 10**9))
@@ -258,10 +265,13 @@ def ugly(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_sharpened_bounds_are_bounds(seed) -> None:
     instance = ugly(seed)
-    case, best = Case.of(instance), optimum(instance)
-    assert not Scale.of(case, "benefit").exact
+    scaled, best = ScaledInstance.from_instance(instance), optimum(instance)
+    assert not ObjectiveScaling.for_level(scaled, "benefit").exact
     for most in (1, 3, 2000):
-        assert aggregated_relaxation.upper_bound(case, "benefit", Limits(), most=most).worth >= best
+        assert (
+            aggregated_relaxation.upper_bound(scaled, "benefit", Limits(), max_nodes=most).value
+            >= best
+        )
     found = api.solve(instance)
     assert found.value == best <= found.bound
 
@@ -275,22 +285,22 @@ def test_every_leaf_counts_that_may_have_the_least(capacity, best) -> None:
     search = BranchAndBound(program, range(2), F(1, 10**9))
     found = search.minimum(None, 1)
     assert not found.complete and len(search.leaves) == 2
-    assert aggregated_relaxation.sharpened(search, found.bound, inf) == best
+    assert aggregated_relaxation.exact_leaf_bound(search, found.bound, inf) == best
     assert (
         found.bound - search.step
-        <= aggregated_relaxation.sharpened(search, found.bound, 0.0)
+        <= aggregated_relaxation.exact_leaf_bound(search, found.bound, 0.0)
         <= best
     )
     first, *_ = search.leaves
     search.leaves = [replace(first, refuted=True)]
-    assert aggregated_relaxation.sharpened(search, found.bound, inf) == found.bound
+    assert aggregated_relaxation.exact_leaf_bound(search, found.bound, inf) == found.bound
 
 
 def test_leaves_that_are_not_solved_in_fractions_stay_as_they_are(monkeypatch) -> None:
-    case = Case.of(ugly(1))
-    best = aggregated_relaxation.upper_bound(case, "benefit", Limits(), most=3).worth
+    scaled = ScaledInstance.from_instance(ugly(1))
+    best = aggregated_relaxation.upper_bound(scaled, "benefit", Limits(), max_nodes=3).value
     monkeypatch.setattr(aggregated_relaxation, "certify", lambda *_, **__: None)
-    rough = aggregated_relaxation.upper_bound(case, "benefit", Limits(), most=3).worth
+    rough = aggregated_relaxation.upper_bound(scaled, "benefit", Limits(), max_nodes=3).value
     assert best <= rough <= best * (1 + F(1, 10**9))
 
 
@@ -342,5 +352,5 @@ def test_a_plan_in_floats_that_takes_more_than_is_free() -> None:
         request = Request("r", 0, start, end, 1, (Part(6.0, 1e-4),))
         instance = Instance((Machine("m", steps),), (request,), holdings=holdings)
         plan = Solution((Decision("r", True, 0),), (Share("r", 0, 0, cpu),))
-        assert overloads(instance, plan) is expected
+        assert is_overloaded(instance, plan) is expected
         assert bool(violations(instance, plan, FLOATING)) is expected

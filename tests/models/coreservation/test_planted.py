@@ -15,8 +15,9 @@ from dlopt import Status, api, registry
 from dlopt.arithmetic import exact
 from dlopt.backends.time_budget import Budget
 from dlopt.generation.coreservation import small
-from dlopt.models.coreservation.scaled_instance import Case
-from dlopt.models.coreservation.search import Search
+from dlopt.models.coreservation import upper_bounds
+from dlopt.models.coreservation.scaled_instance import ScaledInstance
+from dlopt.models.coreservation.search import PortfolioSearch
 from dlopt.problems.coreservation import OBJECTIVES, Batch, Instance, Machine, Part, Request
 from dlopt.result import Limits
 from tests.models.coreservation.sample_instances import packed
@@ -225,6 +226,8 @@ def test_the_least_that_is_lost_where_not_everything_fits() -> None:
     for goal, lost in (("rejected-priority", 3 + 4 + 5), ("rejections", 3)):
         found = api.solve(instance, objective=goal)
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, lost, lost)
-    packing = Search(Case.of(instance, "rejected-priority"), Budget(Limits()))
-    bound = packing._by_packing("rejected-priority")
-    assert (bound.most, bound.claimed) == (-3, False)
+    search = PortfolioSearch(
+        ScaledInstance.from_instance(instance, "rejected-priority"), Budget(Limits())
+    )
+    bound = upper_bounds.packing_bound(search.state, "rejected-priority", 1)
+    assert (bound.value, bound.relies_on_solver) == (-3, False)
