@@ -30,9 +30,9 @@ from benchmarks.timing import (
 from dlopt.backends import exact_lp
 from dlopt.generation.iit import uniform
 from dlopt.heuristics.iit.edf_iit_2 import minimum_completion
-from dlopt.models.iit.fixed_sequence_lp import SequenceModel
+from dlopt.models.iit.fixed_sequence_lp import FixedSequenceLp
 from dlopt.models.iit.methods import exact_plan
-from dlopt.models.iit.prefix_milp import Prefixes, PrefixModel
+from dlopt.models.iit.prefix_milp import PrefixMilp, PrefixSearch
 from dlopt.problems.iit import Instance, Solution, violations
 from dlopt.result import Limits
 
@@ -113,8 +113,8 @@ def _search(instance: Instance, ready: list[float], way: str) -> float:
 
     They are those that `exact` asks: prefixes of doubling length, then bisection.
     """
-    prefixes = Prefixes(instance, Limits(), "HiGHS", 0)
-    prefixes.longest_useful()
+    prefixes = PrefixSearch(instance, Limits(), "HiGHS", 0)
+    prefixes.longest_useful_prefix()
     total = 0.0
     for n in sorted({n for n, _ in prefixes.solved}):
         program = DirectProgram(instance.cluster, ready[:n], float(instance.load))
@@ -237,8 +237,8 @@ def _watch_model(instance: Instance, options: dict[str, Any]) -> tuple[float, An
     """Return total seconds, the seconds of the parts, and the result."""
     limits = Limits(time_s=4 * MODEL_SECONDS)
     places = [
-        *((model, "__init__", "state") for model in (SequenceModel, PrefixModel)),
-        *((model, "minimise_completion", "state") for model in (SequenceModel, PrefixModel)),
+        *((model, "__init__", "state") for model in (FixedSequenceLp, PrefixMilp)),
+        *((model, "minimise_completion", "state") for model in (FixedSequenceLp, PrefixMilp)),
         (pulp.LpProblem, "solve", "solve"),
         (pulp.HiGHS, "buildSolverModel", "hand over"),
         (pulp.HiGHS, "callSolver", "HiGHS"),
@@ -294,7 +294,7 @@ def certificates(report: Report) -> None:
         for family in ("random", "set-up costs"):
             instance = FAMILIES[family](n)
             order = sorted(range(n), key=instance.ready_times.__getitem__)
-            problem = SequenceModel(instance, order).minimise_completion().problem
+            problem = FixedSequenceLp(instance, order).minimise_completion().problem
             highs: list[float] = []
 
             def solve(problem: Any = problem, highs: list[float] = highs) -> None:
