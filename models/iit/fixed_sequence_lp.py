@@ -12,7 +12,8 @@ subject to  s_p >= r_i(p)                                    the node is ready
 Every chunk pays its set-up costs, whether or not it gets load. Transmissions that take no time
 (theta_cm = tau_i = 0) do not use the port: they neither wait for it nor occupy it.
 
-Source: the LP of specs/partition.md, "Different ready times", with several chunks per node.
+Source: ours, for set-up costs and several chunks per node. Without them, Chuprat and Baruah 2008
+(cited in Mamat 2011, section 6.4) compute the loads of EDF-IIT-2 by a linear program.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ _MAX_OVERRUN = 1 + exact(SOLVER)
 which the reported optimum is accepted: the tolerance of solver answers (`SOLVER`, 1e-6)."""
 
 _ZERO_LOAD = 1e-9
-"""Share of the total load up to which a floating-point load of the last chunk counts as none:
-a thousandth of the tolerance of solver answers, chosen by hand."""
+"""Share of the total load up to which a floating-point load of the last chunk counts as none: a
+thousandth of the tolerance of solver answers, chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)

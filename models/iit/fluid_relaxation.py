@@ -14,7 +14,7 @@ subject to  sum_g tau_g a_gk <= L_k                           one port
 The last interval ends at T. Which interval that is, is found by bisection: if the optimum leaves
 the last interval empty, there is one too many; if T passes the next ready time, one too few.
 
-Source: ours (the fluid bound of specs/admission.md, for one load and no deadline).
+Source: ours; `dlopt.models.admission.fluid_relaxation` is the same for streams of tasks.
 """
 
 from __future__ import annotations

@@ -26,8 +26,7 @@ subject to  s_n >= r_n z_n                                         the node is r
 With `upper` any completion time that is known to be attainable, the last rows cut off no optimum:
 the first `n - 1` nodes do no more than the sum of the ``X_i(upper)`` by then.
 
-Source: specs/partition.md, "Different ready times" (the recursion for ``X_i``, and the LP that
-must be minimised over prefixes, or get binaries). The lemma and the bisection are ours.
+Source: ours. The recursion for ``X_i`` is also that of `dlopt.heuristics.iit.edf_iit_2`.
 """
 
 from __future__ import annotations

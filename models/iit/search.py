@@ -33,9 +33,8 @@ MILP_BOUND_MARGIN = SOLVER / 4
 off. Chosen by hand, below the tolerance `SOLVER` at which value and bound count as equal."""
 
 RELAXED_INCUMBENT = 1e-7
-"""Relative amount by which the incumbent's completion time is increased where it bounds a model,
-so that the solver's tolerance does not cut the incumbent off: the solver's feasibility
-tolerance."""
+"""Relative amount by which the incumbent's completion time is increased where it bounds a model, so
+that the solver's tolerance does not cut the incumbent off: the solver's feasibility tolerance."""
 
 
 class SingleLoadSearch:

@@ -20,7 +20,7 @@ chunk from its ready time on, whatever the port does, and more of them would gai
 
             x_i <= cap_i u_i,  T >= r_i u_i + theta_cp u_i + chi_i x_i,  u_i in {0, 1}
 
-Source: ours; specs/partition.md has the case of identical nodes.
+Source: ours. `prefix_milp` is the case of identical nodes with one chunk each.
 """
 
 from __future__ import annotations
@@ -179,8 +179,8 @@ class SequencingMilp:
         for i in self.nodes:
             for p, q in combinations(self.positions, 2):
                 both = [(-self.upper, self.assigned[i, p]), (-self.upper, self.assigned[i, q])]
-                terms = [(1, self.start[q]), (-1, self.start[p])]
-                terms += [*self._busy_terms(i, p, -1), *both]
+                starts = [(1, self.start[q]), (-1, self.start[p])]
+                terms = [*starts, *self._busy_terms(i, p, -1), *both]
                 self.problem += linear(terms) >= -2 * self.upper
 
     def add_node_times(self) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 
 import dlopt
 from dlopt.models.admission.methods import bound_window, exact_plan, feasible_queue
-from dlopt.models.admission.scaled_instance import Case
-from dlopt.models.admission.search import Search
+from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.search import AdmissionSearch
 from dlopt.problems.admission import Instance, Solution, Task, violations
 from dlopt.problems.cluster import Cluster
 from dlopt.result import Limits, Status
@@ -22,8 +22,8 @@ FIVE = stream(2, 1, 1, *((0, 1, 9) for _ in range(5)))
 
 
 def searched(instance, worth, bound, gap=0.0):
-    search = Search(Case.of(instance), 1, Limits(gap=gap), 0, "HiGHS")
-    search.plan, search.worth, search.bound = Solution((), ()), F(worth), F(bound)
+    search = AdmissionSearch(ScaledInstance.from_instance(instance), 1, Limits(gap=gap), 0, "HiGHS")
+    search.plan, search.value, search.bound = Solution((), ()), F(worth), F(bound)
     return search
 
 
@@ -39,21 +39,21 @@ def searched(instance, worth, bound, gap=0.0):
 )
 def test_value_and_bound_must_be_equal_in_exact_numbers(worth, bound, gap, tight, done):
     search = searched(FIVE, worth, bound, gap)
-    assert (search.tight, search.done) == (tight, done)
+    assert (search.is_optimal, search.is_within_gap) == (tight, done)
 
 
 def test_in_floats_they_meet_as_solvers_round():
     floating = replace(FIVE, cluster=Cluster(2, 1.0, 1.0))
-    assert searched(floating, 10**7, 10**7 + 1).tight
-    assert not searched(floating, 10**6, 10**6 + 1).tight
+    assert searched(floating, 10**7, 10**7 + 1).is_optimal
+    assert not searched(floating, 10**6, 10**6 + 1).is_optimal
 
 
 def test_nothing_is_proven_before_there_is_a_plan_and_a_bound():
     search = searched(FIVE, 5, 5)
     search.bound = None
-    assert not search.done
+    assert not search.is_within_gap
     search.plan, search.bound = None, F(5)
-    assert not search.done
+    assert not search.is_within_gap
 
 
 @pytest.mark.property
@@ -105,7 +105,7 @@ def test_instants_that_are_too_coarse_are_told_of():
     """At a POSIX date 10 microseconds are finer than what the check allows."""
     tasks = tuple(Task(f"t{i}", 1.7e9, 1e-5, 1.1e-5) for i in range(20))
     instance = Instance(Cluster(1, 0, 1), tasks)
-    words = "instants in floats are known to 2.4e-05 only: count them from a later origin"
+    words = "floating-point instants have a resolution of 2.4e-05: use a later origin"
     found = bound_window(instance)
     assert (found.bound, found.reason.endswith(f"; {words}")) == (3, True)
     long = replace(instance, tasks=(Task("a", 1.7e9, 1e-5, 60.0),))

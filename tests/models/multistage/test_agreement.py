@@ -28,7 +28,7 @@ def agree(instance):
     relaxed = bound_fluid(instance, relax="yes")
     if most is None:
         assert (found.status, found.solution) == (Status.INFEASIBLE, None)
-        assert found.reason.startswith("what is promised or mandatory")
+        assert found.reason.startswith("promised tasks and mandatory reservations")
         return
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, most, most)
     assert violations(instance, found.solution) == ()
