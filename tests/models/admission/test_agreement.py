@@ -90,15 +90,15 @@ def test_no_plan_is_beyond_a_bound(data):
     """Plans of any kind, laid out by chance: the fluid bound holds for them all."""
     instance, plan = data
     assert violations(instance, plan) == ()
-    worth = objective(instance, plan)
-    assert bound_fluid(instance, relax="yes").bound >= bound_fluid(instance).bound >= worth
+    value = objective(instance, plan)
+    assert bound_fluid(instance, relax="yes").bound >= bound_fluid(instance).bound >= value
     for name in ("accepted-load", "reject-ratio"):
         sign = -1 if name == "reject-ratio" else 1
         bound = bound_fluid(instance, objective=name).bound
         assert sign * bound >= sign * objective(instance, plan, name)
     chunks = [(chunk.task, chunk.node) for chunk in plan.chunks]
     most = max((chunks.count(chunk) for chunk in chunks), default=1)
-    assert bound_window(instance, installments=most).bound >= worth
+    assert bound_window(instance, installments=most).bound >= value
 
 
 @pytest.mark.property

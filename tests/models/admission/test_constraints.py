@@ -78,7 +78,7 @@ def test_what_just_does_not_is_infeasible(rule, small, monkeypatch):
     assert "late" in found.reason
 
 
-def test_the_least_largest_lateness_is_told():
+def test_the_minimum_lateness_is_reported():
     instance = LATE["one port"]
     least = lateness(instance, instance.tasks)
     assert least == Fraction(1, 3)

@@ -111,7 +111,7 @@ def test_cuts_count_as_many_chunks_as_the_certificate_says(installments):
         stream(1, 2, 1, (0, 1, 5), theta_cm=1, theta_cp=1),
     ],
 )
-def test_orders_of_chunks_have_a_little_spare_time(instance):
+def test_due_dates_are_extended_by_a_margin(instance):
     """What a solver in floats proves impossible is impossible: it may be late by a little."""
     orders = SequencingMilp(ScaledInstance.from_instance(instance), 1)
     sequence, outcome = orders.build().solve(Limits(), "HiGHS", 0)

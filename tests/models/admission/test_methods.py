@@ -84,7 +84,7 @@ def test_hints_that_are_wrong_or_of_another_class_are_not_taken():
     assert feasible_queue(one, hint=two_chunks, installments=2).solution == two_chunks
 
 
-def test_a_hint_that_rejects_what_costs_nothing_is_mended():
+def test_a_hint_that_rejects_finished_tasks_is_repaired():
     done = Commitment("a", 0, 0, 1, 2)
     instance = stream(1, 1, 1, (0, 1, 9), (0, 1, 1), committed=(done,))
     no = tuple(Decision(task.id, False, 0) for task in instance.tasks)
@@ -161,7 +161,7 @@ def test_floats_at_a_tight_deadline():
 
 
 @pytest.mark.usefixtures("nothing_is_small")
-def test_floats_have_no_common_measure_and_are_rounded_on_the_grid():
+def test_floats_have_no_common_measure_and_are_rounded_to_quanta():
     loads = 2.200000000001, 1.100000000003, 1.700000000007
     instance = stream(2, 1.0, 1.5, *zip((0.0, 0.3, 0.4), loads, (6.1, 4.2, 5.0), strict=True))
     scaled = ScaledInstance.from_instance(instance)
@@ -204,7 +204,7 @@ def test_a_hundred_tasks_are_bounded_and_the_hint_is_kept():
     assert bound_fluid(crowd, relax="yes").bound >= found.value
 
 
-def test_what_flows_cannot_tell_the_program_over_orders_proves():
+def test_the_sequencing_milp_proves_what_the_relaxation_does_not():
     found = exact_plan(BEYOND)
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 3, 3)
     assert found.reason == "bound: HiGHS dual bound (floating point, not certified)"
@@ -220,7 +220,7 @@ def test_other_solvers_by_name():
     assert found.solver == "HiGHS+PULP_CBC_CMD"
 
 
-def test_unknown_solvers_are_told():
+def test_unknown_solvers_are_reported():
     with pytest.raises(NotApplicableError, match="knows no solver"):
         feasible_queue(GAP, solver="nonesuch")
 
@@ -276,7 +276,7 @@ def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch
     assert found.reason
 
 
-def test_an_order_that_the_program_does_not_end_with_is_no_loss(monkeypatch):
+def test_a_milp_without_a_solution_leaves_the_incumbent(monkeypatch):
     monkeypatch.setattr(SequencingMilp, "solve", ending(Status.LIMIT, None))
     monkeypatch.setattr(search.AdmissionSearch, "solve_discretised", lambda self: None)
     found = exact_plan(HARD)
@@ -286,7 +286,7 @@ def test_an_order_that_the_program_does_not_end_with_is_no_loss(monkeypatch):
     assert "minimum maximum lateness Lmax <=" in infeasible.reason
 
 
-def test_the_question_runs_out_of_time_between_its_steps(monkeypatch):
+def test_the_feasibility_test_runs_out_of_time_between_its_steps(monkeypatch):
     scaled = ScaledInstance.from_instance(TWO).restricted_to(range(2))
     question = FeasibilityTest(scaled, 1, Limits(time_s=60), 0)
     assert question.decide(explain=True).status is Status.INFEASIBLE
@@ -295,14 +295,14 @@ def test_the_question_runs_out_of_time_between_its_steps(monkeypatch):
     assert question.decide(relax=False).status is Status.LIMIT
 
 
-def test_nothing_is_found_on_a_grid_without_effort():
+def test_the_discretised_model_finds_nothing_without_effort():
     scaled = ScaledInstance.from_instance(GAP)
     coarse, _ = load_quanta(scaled)
     model = DiscretisedModel(scaled, 1, coarse).maximise_weight(Fraction(1))
     assert model.solve(Limits(), 0, 0.0) is None
 
 
-def test_the_grid_numbers_the_chunks_of_a_node():
+def test_the_discretised_model_numbers_the_chunks_of_a_node():
     instance = stream(2, 1, 1, (0, 3, Fraction(25, 7)), (0, 1, 9), now=0)
     scaled = ScaledInstance.from_instance(instance)
     found = (
@@ -315,7 +315,7 @@ def test_the_grid_numbers_the_chunks_of_a_node():
     assert schedule_sequence(scaled, found.sequence, found.accepted, Limits(), 0) is not None
 
 
-def test_on_the_grid_some_nodes_take_no_time_to_send_to():
+def test_discretised_nodes_that_take_no_time_to_send_to():
     scaled = ScaledInstance.from_instance(stream(2, (0, 2), (3, 2), (0, 2, 6), (1, 1, 4)))
     model = DiscretisedModel(scaled, 1, load_quanta(scaled)[0]).maximise_weight(Fraction(2))
     assert {chunk.chunk.node for chunk in model.chunks} == {0, 1}
@@ -323,7 +323,7 @@ def test_on_the_grid_some_nodes_take_no_time_to_send_to():
     assert model.solve(Limits(), 0, 5) is not None
 
 
-def test_a_grid_that_is_too_fine_is_rounded(monkeypatch):
+def test_ticks_that_are_too_short_are_rounded(monkeypatch):
     instance = stream(2, 1, 1, (0, Fraction(10007, 10009), 3), (0, Fraction(1, 3), 4))
     scaled = ScaledInstance.from_instance(instance)
     monkeypatch.setattr(cpsat, "MAX_HORIZON_TICKS", 2**10)
@@ -333,7 +333,7 @@ def test_a_grid_that_is_too_fine_is_rounded(monkeypatch):
     assert schedule_sequence(scaled, found.sequence, found.accepted, Limits(), 0) is not None
 
 
-def test_an_order_that_cannot_be_solved_or_is_late_gives_no_plan():
+def test_a_sequence_that_is_not_solved_or_late_has_no_schedule():
     scaled = ScaledInstance.from_instance(TWO)
     parts = sequence_by_deadline(scaled, [0, 1])
     assert schedule_sequence(scaled, parts, [0, 1], Limits(), 0) is None
@@ -341,12 +341,12 @@ def test_an_order_that_cannot_be_solved_or_is_late_gives_no_plan():
     assert schedule_sequence(scaled, [], [], Limits(), 0) is not None
 
 
-def test_by_deadline_uses_few_chunks_where_each_costs():
+def test_sequence_by_deadline_has_few_chunks_with_set_up_costs():
     scaled = ScaledInstance.from_instance(stream(3, 1, 1, (0, 1, 9), theta_cm=1))
     assert sequence_by_deadline(scaled, [0]) == [UnsizedChunk(0, 0)]
 
 
-def test_an_offer_must_be_better_and_whole():
+def test_a_sequence_must_be_better_and_complete():
     scaled = ScaledInstance.from_instance(GAP)
     player = AdmissionSearch(scaled, 1, Limits(), 0, "HiGHS")
     player.initialise(None)
@@ -363,7 +363,7 @@ def test_a_solver_that_pulp_does_not_know_is_refused(method):
         solve(TWO, method, solver="foo")
 
 
-def test_a_limit_on_work_keeps_from_large_programs():
+def test_a_work_limit_skips_large_models():
     found = exact_plan(HARD, limits=Limits(work=1))
     assert found.status is Status.FEASIBLE and found.value <= found.bound
     assert found.reason.endswith("sequencing model too large for a work limit")

@@ -48,7 +48,7 @@ def test_a_task_that_no_nodes_can_do_is_left_out():
     assert bound_fluid(stream(2, 1, 1, (0, 9, 4), (0, 1, 4))).bound == 1
 
 
-def test_merged_kinds_of_nodes_bound_more_loosely(monkeypatch):
+def test_merged_groups_of_nodes_bound_more_loosely(monkeypatch):
     tight = bound_fluid(DIFFERENT, objective="accepted-load").bound
     optimum = exact_plan(DIFFERENT, objective="accepted-load", limits=Limits(time_s=60)).value
     monkeypatch.setattr(fluid_relaxation, "MAX_GROUPS", 2)
@@ -75,14 +75,14 @@ def test_many_ready_times_do_not_divide_time(monkeypatch):
     assert bound_fluid(busy).bound >= fine
 
 
-def test_latency_cuts_what_flows():
+def test_window_cuts_strengthen_the_fluid_relaxation():
     """Two tasks with one chunk on each of two nodes: (1 - 1/16) 2 < 2."""
     instance = stream(2, 1, 1, (0, 1, 2), (0, 1, 2))
     assert (bound_fluid(instance).bound, bound_window(instance).bound) == (2, 1)
     assert bound_window(instance, installments=9).plan_class == "k"
 
 
-def test_latency_without_time_to_send_is_node_time():
+def test_window_capacity_without_time_to_send_is_node_time():
     capacity = WindowCapacity(ScaledInstance.from_instance(stream(2, 0, 3, (0, 2, 6))), 1)
     assert capacity.max_load(Fraction(0), Fraction(6), 5) == 2 * Fraction(
         6

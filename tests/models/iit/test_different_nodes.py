@@ -91,7 +91,7 @@ def test_two_installments_are_those_of_brute_force(instance):
 
 
 @given(st.booleans().flatmap(lambda same: iit(most=3, identical=same)))
-def test_exact_is_never_behind_another_method(instance):
+def test_exact_is_never_worse_than_another_method(instance):
     best = solve(instance).value
     for entry in methods("iit"):
         if entry.claim == "literal-unsound" or entry.kind == "bound":

@@ -157,7 +157,7 @@ def test_all_nodes_that_a_tight_completion_needs_are_used():
     assert [used.lowBound for used in model.used] == [1, 1, 1]
 
 
-def test_an_optimum_that_no_plan_attains_is_asked_for_with_a_proof(monkeypatch):
+def test_an_optimum_that_no_plan_attains_is_solved_again_with_a_proof(monkeypatch):
     """The solver reports 9/10 of the optimum: at first, then always."""
     always = False
 
@@ -176,7 +176,7 @@ def test_an_optimum_that_no_plan_attains_is_asked_for_with_a_proof(monkeypatch):
     assert violations(FLOATS, found.solution, 1e-9) == ()
 
 
-def test_the_plan_of_a_program_that_is_not_solved_attains_what_it_can():
+def test_the_plan_of_a_program_at_a_limit_counts_as_attained():
     model = FixedSequenceLp(THREE, [0, 1, 2]).minimise_completion()
     timed = model.solve(Limits(), "HiGHS", 0, True)
     assert timed.is_attained and timed.completion == timed.bound

@@ -37,7 +37,7 @@ def test_without_computation_one_node_does_it_all(ready, deadline, formulation):
     assert "1 of load 9 can be done" in solve(late).reason
 
 
-def test_too_many_different_nodes_for_free_order_are_refused():
+def test_too_many_heterogeneous_nodes_are_refused():
     instance = generate("iit", "random", nodes=501, spread=3)
     with pytest.raises(NotApplicableError, match="sequencing model too large"):
         solve(instance)
@@ -126,7 +126,7 @@ def test_another_solver_by_name():
         assert float(found.value) == pytest.approx(39 / 8, rel=1e-6)
 
 
-def test_unknown_or_missing_solvers_are_told():
+def test_unknown_or_missing_solvers_are_reported():
     with pytest.raises(NotApplicableError, match="knows no solver"):
         exact_plan(THREE, solver="nonesuch")
     with warnings.catch_warnings(action="ignore"):
@@ -236,7 +236,7 @@ def test_an_unbounded_model_is_a_solver_error():
         optimise(problem, Limits())
 
 
-def test_a_search_that_floats_misled_steps_on_until_the_proof_agrees(monkeypatch):
+def test_a_bisection_misled_by_floats_is_corrected_by_proofs(monkeypatch):
     prefixes = PrefixSearch(THREE, Limits(), "HiGHS", 0)
     monkeypatch.setattr(prefixes, "_max_useful_length", lambda: 3)
     honest = prefixes.solve_prefix
@@ -258,7 +258,7 @@ def test_a_program_without_an_optimum_ends_the_search(monkeypatch):
         PrefixSearch(THREE, Limits(), "HiGHS", 0).solve_prefix(2)
 
 
-def test_no_plan_is_no_plan_in_any_unit():
+def test_no_solution_stays_none_when_scaled():
     scaled = ScaledInstance.from_instance(THREE)
     assert scaled.scale_solution(None) is None
     assert scaled.unscale_solution(None) is None

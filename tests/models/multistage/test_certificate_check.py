@@ -78,7 +78,7 @@ def test_bounds_of_shipped_instances_are_proven(path, tmp_path):
                 write_certificate(result, tmp_path / "proof.vipr")
                 assert kinds(instance, result, tmp_path / "proof.vipr") == []
                 proven += 1
-    assert proven >= len(OBJECTIVES) - 1  # without reservations, these are worth nothing
+    assert proven >= len(OBJECTIVES) - 1  # without reservations, these have no value
 
 
 @pytest.mark.property
@@ -107,9 +107,9 @@ def test_every_objective_has_its_own_costs(objective):
     result = bound_fluid(INSTANCE, objective=objective)
     certificate = vipr.parse(vipr.to_text(result.certificate))
     assert proven_value(INSTANCE, result, certificate) == (result.bound, None)
-    alike = {"accepted", "reject-ratio"}
+    same_costs = {"accepted", "reject-ratio"}
     for other in OBJECTIVES:
-        if other != objective and {other, objective} != alike:
+        if other != objective and {other, objective} != same_costs:
             assert flaw(certificate, result=replace(result, objective=other)) is not None
     assert "do not support" in flaw(certificate, result=replace(result, objective="utilization"))
 
@@ -128,8 +128,8 @@ def test_every_coefficient_and_every_side_counts():
         for wrong in changed:
             stated = list(CERTIFICATE.constraints)
             stated[place] = (name, wrong)
-            told = flaw(replace(CERTIFICATE, constraints=tuple(stated)))
-            assert told == f"{name} is not a constraint of the instance"
+            found = flaw(replace(CERTIFICATE, constraints=tuple(stated)))
+            assert found == f"{name} is not a constraint of the instance"
 
 
 @pytest.mark.parametrize(
@@ -191,14 +191,14 @@ def test_fewer_tasks_or_reservations_bound_nothing():
     for fewer in (around(2, 1, 1, *TASKS[:1], held=HELD), around(2, 1, 1, *TASKS, held=HELD[:2])):
         smaller = vipr.parse(vipr.to_text(bound_fluid(fewer).certificate))
         assert flaw(smaller) is not None
-    # Even where time and nodes are divided alike.
+    # Even where time and nodes are divided in the same way.
     late = (*HELD, (0, 30, 30, 40, (0,)), (0, 30, 30, 40, (0,)))
     more = around(2, 1, 1, *TASKS, held=late)
     one = vipr.parse(vipr.to_text(bound_fluid(around(2, 1, 1, *TASKS, held=late[:-1])).certificate))
     assert flaw(one, more) == "tasks or reservations of the instance are missing"
 
 
-def test_what_flows_bounds_plans_of_every_class(file):
+def test_the_fluid_relaxation_bounds_every_plan_class(file):
     for wider in ("single", "per-stage", "k", "any", None):
         assert kinds(INSTANCE, replace(PROOF, plan_class=wider), file) == []
 
@@ -248,7 +248,7 @@ def test_that_promises_cannot_be_kept_is_proven_of_them_alone(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", ["twice", "missing", "turned", "folded", "late", "early"])
-def test_a_division_that_is_none_is_told(wrong, monkeypatch):
+def test_an_invalid_division_is_reported(wrong, monkeypatch):
     instants, groups = fluid_relaxation.time_grid(ScaledInstance.from_instance(INSTANCE))
     first_group = groups[0]
     if wrong == "twice":

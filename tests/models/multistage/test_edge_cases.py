@@ -33,7 +33,7 @@ NOTHING = Outcome(Status.LIMIT, None, None, {}, False, "HiGHS", None)
 TWO_STAGES = around(2, 1, 2, (0, 6, 12), held=((0, 4, 6, 9, (1,)),))
 
 
-def stated(instance):
+def built_milp(instance):
     model = SequencingMilp(ScaledInstance.from_instance(instance), 1)
     model.build()
     return model
@@ -49,13 +49,13 @@ def test_a_bound_of_the_solver_that_says_less(monkeypatch):
         assert "exact arithmetic" in found.reason
 
 
-def test_a_flow_without_a_certificate_is_bounded_by_its_multipliers(monkeypatch):
+def test_a_relaxation_without_an_exact_basis_has_a_safe_dual_bound(monkeypatch):
     exactly = fluid_capacity(TWO_STAGES).bound
     monkeypatch.setattr(single_task_fluid.exact_lp, "certify", lambda *_: None)
     assert exactly <= fluid_capacity(TWO_STAGES).bound <= exactly * Fraction(1001, 1000)
 
 
-def test_reservations_that_cannot_be_placed_have_no_quick_plan():
+def test_reservations_without_nodes_have_no_schedule_by_deadline():
     two = around(2, 1, 1, (0, 1, 9), held=((0, 1, 1, 4, (1,)), (0, 2, 2, 5, 2)))
     assert (
         FeasibilityTest(
@@ -65,7 +65,7 @@ def test_reservations_that_cannot_be_placed_have_no_quick_plan():
     )
 
 
-def test_tasks_without_a_node_in_time_have_no_quick_plan():
+def test_tasks_without_a_node_in_time_have_no_schedule_by_deadline():
     late = around(1, 1, 1, (0, 2, 5), (0, 1, 30), ready_times=(9,))
     assert (
         FeasibilityTest(
@@ -75,18 +75,18 @@ def test_tasks_without_a_node_in_time_have_no_quick_plan():
     )
 
 
-def test_a_reservation_that_the_state_excludes_is_not_taken():
+def test_a_reservation_that_the_state_excludes_is_rejected():
     busy = around(2, 1, 1, (0, 2, 20), (0, 2, 20), held=((0, 2, 4, 6, 1),), channel_ready=3)
-    assert stated(busy).solve(Limits(), "HiGHS", 0).grants == {}
+    assert built_milp(busy).solve(Limits(), "HiGHS", 0).grants == {}
     assert exact_plan(busy).value == 2
 
 
 @pytest.mark.parametrize(
     "instance",
     [
-        # Two nodes alike, neither of which a reservation can have.
+        # Two identical nodes, neither of which a reservation can have.
         around(3, 1, 1, (0, 2, 30), (0, 3, 30), held=((0, 1, 1, 3, 1),), ready_times=(9, 9, 0)),
-        # Two nodes alike that are ready too late for the tasks.
+        # Two identical nodes that are ready too late for the tasks.
         around(3, 1, 1, (0, 2, 6), (0, 3, 14), ready_times=(19, 19, 0)),
         # Sending takes no time, so that chunks on two nodes are in nobody's way.
         around(2, 0, 1, (0, 2, 6), (0, 3, 7)),
@@ -95,16 +95,16 @@ def test_a_reservation_that_the_state_excludes_is_not_taken():
         around(2, 1, 1, (0, 2, 5), (0, 3, 30), held=((0, 10, 11, 12, 1), (0, 20, 21, 22, 2))),
     ],
 )
-def test_chunks_that_cannot_meet(instance):
-    found = stated(instance).solve(Limits(), "HiGHS", 0)
+def test_chunks_that_cannot_conflict(instance):
+    found = built_milp(instance).solve(Limits(), "HiGHS", 0)
     assert found.outcome.status is Status.OPTIMAL
     assert exact_plan(instance).value == len(instance.tasks) + len(instance.reservations)
 
 
-def test_reservations_that_want_the_channel_at_once_bar_each_other():
-    """On different nodes; the task has room behind them."""
+def test_reservations_of_the_channel_at_one_time_exclude_each_other():
+    """On different nodes; the task fits after them."""
     both = around(2, 1, 1, (0, 2, 9), held=((0, 1, 2, 3, (0,)), (0, 1, 2, 3, (1,))))
-    found = stated(both).solve(Limits(), "HiGHS", 0)
+    found = built_milp(both).solve(Limits(), "HiGHS", 0)
     assert (found.accepted, len(found.grants)) == ((0,), 1)
     assert exact_plan(both).value == 2
 
@@ -113,7 +113,7 @@ def test_what_is_sent_in_no_time_is_sent_while_the_channel_is_reserved():
     """Node 0 has work to do until 2, and the channel is reserved until then."""
     held = ((0, 0, 2, 3, (1,)),)
     instance = around(2, 0, 1, (0, 2, 2), held=held)
-    found = stated(instance).solve(Limits(), "HiGHS", 0)
+    found = built_milp(instance).solve(Limits(), "HiGHS", 0)
     assert (found.accepted, found.grants) == ((0,), {0: (1,)})
     plan = exact_plan(instance).solution
     assert violations(instance, plan) == ()
@@ -121,7 +121,7 @@ def test_what_is_sent_in_no_time_is_sent_while_the_channel_is_reserved():
     assert exact_plan(around(2, 1, 1, (0, 1, 2), held=held)).value == 1
 
 
-def test_an_order_program_without_a_solution_proves_the_plan_best(monkeypatch):
+def test_an_infeasible_milp_proves_the_incumbent_optimal(monkeypatch):
     outcome = replace(NOTHING, status=Status.INFEASIBLE)
     found = sequencing_milp.SequencingSolution((), {}, (), outcome)
     monkeypatch.setattr(SequencingMilp, "solve", lambda *_: found)
@@ -129,7 +129,7 @@ def test_an_order_program_without_a_solution_proves_the_plan_best(monkeypatch):
     assert (best.status, best.bound) == (Status.OPTIMAL, best.value)
 
 
-def test_an_order_program_that_says_nothing_leaves_the_bound(monkeypatch):
+def test_a_milp_without_an_answer_leaves_the_bound(monkeypatch):
     monkeypatch.setattr(
         SequencingMilp, "solve", lambda *_: sequencing_milp.SequencingSolution((), {}, (), NOTHING)
     )
@@ -138,7 +138,7 @@ def test_an_order_program_that_says_nothing_leaves_the_bound(monkeypatch):
     assert best.bound > best.value
 
 
-def test_what_is_no_better_is_not_looked_for():
+def test_what_is_no_better_is_not_scheduled():
     search = MultistageSearch(ScaledInstance.from_instance(EITHER), 1, Limits(), 0, "HiGHS")
     search.run(None)
     plan = search.plan
@@ -146,7 +146,7 @@ def test_what_is_no_better_is_not_looked_for():
     assert search.plan is plan
 
 
-def test_a_stage_of_which_nothing_is_told(monkeypatch):
+def test_a_stage_without_an_answer_of_the_solver(monkeypatch):
     known = stage_capacity(TWO_STAGES)
     monkeypatch.setattr(stage_milp, "optimise", lambda *_, **__: NOTHING)
     found = stage_capacity(TWO_STAGES)
@@ -154,7 +154,7 @@ def test_a_stage_of_which_nothing_is_told(monkeypatch):
     assert found.bound >= known.load
 
 
-def test_an_order_without_a_solution_has_no_chunks(monkeypatch):
+def test_a_sequence_without_a_solution_has_no_chunks(monkeypatch):
     monkeypatch.setattr(stage_sequence_lp, "optimise", lambda *_, **__: NOTHING)
     assert stage_capacity(TWO_STAGES).load == 0
 
@@ -162,7 +162,7 @@ def test_an_order_without_a_solution_has_no_chunks(monkeypatch):
 @pytest.mark.parametrize(
     ("order", "sent"), [([0, 1], [(0, 2, 0)]), ([1, 0], [(1, 1, 0), (0, 1, 1)])]
 )
-def test_an_order_in_which_a_chunk_does_more_harm_than_good(order, sent):
+def test_a_sequence_in_which_a_chunk_costs_more_than_it_does(order, sent):
     """Node 1 is taken at 2, when the channel is; what it could do in the end costs node 0 more."""
     single = SingleTaskInstance.from_instance(
         around(2, 1, 1, (0, 9, 9), held=((0, 2, 4, 9, (1,)),))
@@ -175,12 +175,12 @@ def test_an_order_in_which_a_chunk_does_more_harm_than_good(order, sent):
     ] == sent
 
 
-def test_an_order_for_which_there_is_no_room_has_no_plan():
-    """The chunk behind the reservation is sent first, and the one in front of it after that."""
+def test_a_sequence_that_does_not_fit_has_no_schedule():
+    """The chunk after the reservation is sent first, and the one before it after that."""
     scaled = ScaledInstance.from_instance(around(1, 1, 1, (0, 2, 6), held=((0, 2, 4, 4, (0,)),)))
-    front, behind = UnsizedChunk(0, 0, 0), UnsizedChunk(0, 0, 1)
-    assert schedule_sequence(scaled, [front, behind], [0], {0: (0,)}, Limits(), 0) is not None
-    assert schedule_sequence(scaled, [behind, front], [0], {0: (0,)}, Limits(), 0) is None
+    before, after = UnsizedChunk(0, 0, 0), UnsizedChunk(0, 0, 1)
+    assert schedule_sequence(scaled, [before, after], [0], {0: (0,)}, Limits(), 0) is not None
+    assert schedule_sequence(scaled, [after, before], [0], {0: (0,)}, Limits(), 0) is None
 
 
 def test_a_stage_in_which_set_up_takes_all_the_time():

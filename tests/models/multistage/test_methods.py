@@ -200,7 +200,7 @@ def test_hints():
     assert exact_plan(instance, hint=two.solution, installments=2, limits=late).value == 1
 
 
-def test_a_hint_that_rejects_what_costs_nothing_is_mended():
+def test_a_hint_that_rejects_finished_tasks_is_repaired():
     done = (Commitment("a", 0, 0, 1, 2),)
     instance = around(1, 1, 1, (0, 1, 9), (0, 1, 1), committed=done)
     no = tuple(Decision(task.id, False, 0) for task in instance.tasks)
@@ -259,7 +259,7 @@ def test_certificates_can_be_verified():
     assert {"z_0", "q_0", "q_2"} <= set(found.certificate.names)
 
 
-def test_merged_kinds_and_intervals_bound_more_loosely(monkeypatch):
+def test_merged_groups_and_intervals_bound_more_loosely(monkeypatch):
     held = tuple((0, 2 * k, 2 * k + 1, 2 * k + 4, (k,)) for k in range(5))
     instance = around(6, 1, 2, (0, 9, 9), (1, 5, 6), held=held, ready_times=(0, 1, 2, 3, 0, 1))
     tight = bound_fluid(instance).bound
@@ -311,7 +311,7 @@ def test_many_nodes_and_reservations_are_bounded():
     assert found.value <= found.bound <= 22
 
 
-def test_nodes_are_placed_one_by_one():
+def test_nodes_are_assigned_one_by_one():
     fits = ScaledInstance.from_instance(
         around(2, 1, 1, held=((0, 1, 1, 4, (1,)), (0, 2, 2, 5, 1), (0, 6, 6, 7, 1)))
     )
@@ -326,7 +326,7 @@ def test_nodes_are_placed_one_by_one():
     )
 
 
-def test_orders_that_are_late_or_leave_no_room_give_no_plan():
+def test_sequences_that_are_late_or_do_not_fit_have_no_schedule():
     scaled = ScaledInstance.from_instance(EITHER)
     parts = sequence_by_deadline(scaled, [0], {0: (1,)})
     assert schedule_sequence(scaled, parts, [0], {0: (1,)}, Limits(), 0) is None
@@ -363,7 +363,7 @@ def test_what_the_bound_of_the_lateness_says(status, bound, verdict, monkeypatch
     assert found.reason
 
 
-def test_an_order_that_does_not_hold_in_fractions_is_looked_for_again(monkeypatch):
+def test_a_sequence_that_is_infeasible_in_fractions_is_replaced(monkeypatch):
     found = (
         SequencingMilp(ScaledInstance.from_instance(BOTH), 1).build().solve(Limits(), "HiGHS", 0)
     )
@@ -421,10 +421,10 @@ def test_a_reservation_that_ends_in_a_hundred_years_begins_when_it_says() -> Non
 
 @pytest.mark.parametrize("reading", [{}, {"exact_numbers": True}, {"float_numbers": True}])
 @pytest.mark.parametrize("factor", [10**3, 10**6, 10**9, 1e9, 10**12])
-def test_structured_beside_a_reservation_that_ends_very_late(
+def test_structured_with_a_reservation_that_ends_very_late(
     factor: float, reading: dict[str, bool], tmp_path: Path
 ) -> None:
-    """The answer of a solver in floats, beside 1e9, once overlapped on the channel by 7e-5."""
+    """In floats, with an end at 1e9, two chunks once overlapped on the channel by 7e-5."""
     file = Path("instances/multistage/counterexamples/multi-stage-literal-f6.json")
     data = json.loads(file.read_text())
     (wanted,) = data["reservations"]

@@ -24,8 +24,8 @@ EITHER = around(2, 1, 2, (0, 2, 4), held=((0, 2, 4, 9, (1,)),))
 WORDS = re.compile(r"minimum maximum lateness Lmax (=|<=) ([^;]+)")
 
 
-def told(instance, **options):
-    """Return whether a lateness is the least, and the lateness."""
+def reported_lateness(instance, **options):
+    """Return whether the reported lateness is the minimum, and the lateness."""
     found = feasible_together(instance, **options)
     assert found.status is Status.INFEASIBLE
     words = WORDS.match(found.reason)
@@ -56,29 +56,29 @@ def later(instance, late):
         (around(2, 1, 1, (0, 3, 4), held=((0, 1, 2, 2, 1), (0, 3, 3, 4, 1))), Fraction(3, 4)),
     ],
 )
-def test_the_least_lateness_is_told(instance, least):
-    assert told(instance) == (True, least)
+def test_the_minimum_lateness_is_reported(instance, least):
+    assert reported_lateness(instance) == (True, least)
     plan = feasible_together(later(instance, least)).solution
     assert plan is not None and violations(later(instance, least), plan) == ()
     assert feasible_together(later(instance, least - Fraction(1, 50))).status is Status.INFEASIBLE
 
 
-def test_a_lateness_that_is_enough_is_told_where_orders_are_many(monkeypatch):
+def test_a_sufficient_lateness_is_reported_where_the_milp_is_too_large(monkeypatch):
     monkeypatch.setattr(min_max_lateness, "SMALL_CHUNKS_TWO_NODES", 1)
-    least, late = told(EITHER)
+    least, late = reported_lateness(EITHER)
     assert not least and late >= Fraction(2, 3)
     assert feasible_together(later(EITHER, late)).status is Status.OPTIMAL
 
 
-def test_no_lateness_is_told_of_what_is_in_the_way_whatever_the_deadlines(monkeypatch):
+def test_no_lateness_is_reported_where_no_deadline_would_help(monkeypatch):
     both = around(1, 1, 1, (0, 1, 4), held=((0, 1, 1, 3, (0,)), (0, 2, 2, 5, (0,))))
     assert WORDS.match(feasible_together(both).reason) is None
     monkeypatch.setattr(min_max_lateness, "MAX_CHUNKS", 0)
     assert WORDS.match(feasible_together(EITHER).reason) is None
 
 
-def test_no_lateness_is_told_of_an_order_for_which_there_is_no_room():
-    """Both tasks are sent to before the reservation, but the first one's set-up ends behind it."""
+def test_no_lateness_is_reported_of_a_sequence_that_does_not_fit():
+    """Both tasks are sent to before the reservation, but the first one's set-up ends after it."""
     late = around(2, 1, 1, (0, 1, 4), (0, 1, 12), held=((0, 2, 2, 3, (1,)),))
     costly = replace(late, cluster=Cluster(2, 1, 1, theta_cm=3))
     question = MinMaxLateness(
@@ -89,7 +89,7 @@ def test_no_lateness_is_told_of_an_order_for_which_there_is_no_room():
     assert found.status is Status.INFEASIBLE and WORDS.match(found.reason) is None
 
 
-def test_an_order_that_is_not_found_leaves_what_is_enough(monkeypatch):
+def test_a_sequence_that_is_not_found_leaves_the_sufficient_lateness(monkeypatch):
     question = MinMaxLateness(
         ScaledInstance.from_instance(EITHER, accept_all=True), 1, Budget(Limits()), 0, "HiGHS"
     )
@@ -98,14 +98,14 @@ def test_an_order_that_is_not_found_leaves_what_is_enough(monkeypatch):
     assert question.minimum(loose) == loose
 
 
-def test_an_order_without_chunks_of_a_task_has_no_lateness():
+def test_a_sequence_without_chunks_of_a_task_has_no_lateness():
     scaled = ScaledInstance.from_instance(EITHER, accept_all=True)
     assert (
         MinMaxLateness(scaled, 1, Budget(Limits()), 0, "HiGHS")._lateness_of(scaled, [], {}) is None
     )
 
 
-def test_a_program_that_does_not_end_says_no_least_lateness(monkeypatch):
+def test_a_milp_at_a_limit_gives_no_minimum_lateness(monkeypatch):
     question = MinMaxLateness(
         ScaledInstance.from_instance(EITHER, accept_all=True), 1, Budget(Limits()), 0, "HiGHS"
     )
@@ -120,7 +120,7 @@ def test_a_program_that_does_not_end_says_no_least_lateness(monkeypatch):
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_chunk_that_is_not_there_does_not_end_one_that_is(count):
+def test_an_absent_chunk_does_not_end_a_present_one(count):
     """One chunk is sent across a start, in a gap where others could be: of a node or its twin."""
     across = around(3, 1, 0, (0, 3, 4), held=((0, 2, 2, 9, (2,)),))
     instance = replace(across, cluster=Cluster(3, 1, 0, theta_cm=1))
@@ -139,7 +139,7 @@ def test_a_chunk_that_is_not_there_does_not_end_one_that_is(count):
     assert (found.accepted, len(found.sequence)) == ((0,), 1)
 
 
-def test_what_a_worth_needs_must_be_accepted():
+def test_what_a_value_needs_is_mandatory():
     scaled = ScaledInstance.from_instance(replace(EITHER, task_weight=3))
     assert not scaled.with_value_at_least(Fraction(1)).has_mandatory
     needed = scaled.with_value_at_least(Fraction(2))

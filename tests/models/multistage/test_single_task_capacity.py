@@ -148,7 +148,7 @@ def test_a_curve_has_corners_where_nothing_begins_or_ends():
     assert capacity_by_deadline(paused) == ((0, 0), (3, 2), (6, 3), (9, 7), (60, 58))
 
 
-def test_large_programs_are_bounded_by_multipliers(monkeypatch):
+def test_large_programs_have_a_safe_dual_bound(monkeypatch):
     instance = around(2, 1, 2, (0, 2, 14), held=((0, 2, 4, 9, (1,)), (0, 6, 7, 8, (0,))))
     exact = fluid_capacity(instance)
     monkeypatch.setattr(single_task_fluid, "MAX_EXACT_COLUMNS", 0)
@@ -176,7 +176,7 @@ def test_which_task_and_which_reservations():
         fluid_capacity(around(1, 1, 1, held=((0, 1, 1, 2, (0,)),)))
 
 
-def test_stages_of_a_timetable():
+def test_stages_of_a_single_task():
     instance = around(
         2, 1, 1, (0, 1, 9), held=((0, 2, 4, 6, (0,)), (0, 4, 5, 7, (1,)), (0, 8, 8, 9, (0,)))
     )
