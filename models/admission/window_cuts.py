@@ -72,6 +72,19 @@ class WindowCuts:
         After its program was stated.
     installments : int
         Chunks that a task may have on a node.
+
+    Examples
+    --------
+    >>> from dlopt.models.admission.scaled_instance import ScaledInstance
+    >>> from dlopt.problems.admission import Instance, Task
+    >>> from dlopt.problems.cluster import Cluster
+    >>> tasks = (Task("a", 0, 1, 2), Task("b", 0, 1, 2))  # both fit as fluids, not as chunks
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), tasks)
+    >>> model = FluidRelaxation(ScaledInstance.from_instance(instance))
+    >>> program = model.maximise_weight()
+    >>> both_accepted_at_once = [1.0] * program.columns
+    >>> len(WindowCuts(model).separate(both_accepted_at_once))  # of received, of computed loads
+    2
     """
 
     def __init__(self, model: FluidRelaxation, installments: int = 1) -> None:

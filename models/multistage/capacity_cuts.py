@@ -65,7 +65,22 @@ class SequencingVariables:
 
 
 def add_window_energy(variables: SequencingVariables) -> None:
-    """Leave port and nodes the time for all that has its window in an interval."""
+    """Leave port and nodes the time for all that has its window in an interval.
+
+    Examples
+    --------
+    >>> from dlopt.models.multistage.scaled_instance import ScaledInstance
+    >>> from dlopt.models.multistage.sequencing_milp import SequencingMilp
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Instance, Reservation, Task
+    >>> tasks, wanted = (Task("a", 0, 2, 4),), (Reservation("r", 0, 1, 3, io_end=2),)
+    >>> instance = Instance(Cluster(1, tau=1, chi=1), tasks, wanted)
+    >>> milp = SequencingMilp(ScaledInstance.from_instance(instance), installments=1).build()
+    >>> rows = milp.problem.numConstraints()
+    >>> add_window_energy(milp.variables)  # once more, to count its rows
+    >>> milp.problem.numConstraints() > rows
+    True
+    """
     candidates, problem = variables.candidates, variables.problem
     for j, chunks in _resources(variables):
         for start, end, inside in candidates.energy_windows(chunks, port=j is None):

@@ -29,6 +29,17 @@ def is_feasible_when_rounded(
         In the order of their transmissions, in the instance's units.
     reserved : mapping of int to tuple of int
         Accepted reservations, by their indices in the instance, and their nodes.
+
+    Examples
+    --------
+    >>> from dlopt.problems.cluster import Cluster
+    >>> from dlopt.problems.multistage import Instance, Reservation, Task
+    >>> wanted = (Reservation("r", 0.0, 4.0, 6.0),)
+    >>> instance = Instance(Cluster(1, tau=1.0, chi=1.0), (Task("a", 0.0, 2.0, 9.0),), wanted)
+    >>> scaled = ScaledInstance.from_instance(instance)
+    >>> early, late = ([Chunk("a", 0, 2.0, s, s + 2, s + 2, s + 4)] for s in (0.0, 0.5))
+    >>> [is_feasible_when_rounded(scaled, chunks, {0: (0,)}) for chunks in (early, late)]
+    [True, False]
     """
     instance, tasks_only = scaled.instance, scaled.tasks_only
     cluster, reservations = instance.cluster, instance.reservations
