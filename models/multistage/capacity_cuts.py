@@ -110,7 +110,9 @@ def break_node_symmetry(variables: SequencingVariables) -> None:
     """Use identical nodes in a fixed order, for one reservation or for one task's chunks."""
     scaled, problem = variables.candidates.scaled, variables.problem
     node_reserved, present = variables.node_reserved, variables.present
-    flexible = [r for r, one in enumerate(scaled.reservations) if not one.names_nodes]
+    flexible = [
+        r for r, reservation in enumerate(scaled.reservations) if not reservation.names_nodes
+    ]
     binaries: dict[int, int] = defaultdict(int)
     for pair in variables.before:
         for chunk in pair:
@@ -173,7 +175,9 @@ def _identical_node_pairs(candidates: CandidateChunks) -> Iterator[tuple[int, in
     groups = defaultdict[object, list[int]](list)
     origin = min((task.release for task in scaled.tasks), default=Fraction(0))
     for j in tasks_only.nodes:
-        eligible_for = tuple(r for r, one in enumerate(scaled.reservations) if j in one.eligible)
+        eligible_for = tuple(
+            r for r, reservation in enumerate(scaled.reservations) if j in reservation.eligible
+        )
         free = max(tasks_only.free[j], origin)
         groups[tasks_only.tau[j], tasks_only.chi[j], free, eligible_for].append(j)
     for nodes in groups.values():

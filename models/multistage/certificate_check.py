@@ -86,7 +86,9 @@ def _restrict_to_named(whole: ScaledInstance, names: Sequence[str]) -> tuple[Sca
     """Return the instance of the named tasks and reservations, and how many others there are."""
     known = set(names)
     tasks = tuple(task for task in whole.tasks if f"z_{task.index}" in known)
-    reservations = tuple(one for one in whole.reservations if f"q_{one.index}" in known)
+    reservations = tuple(
+        reservation for reservation in whole.reservations if f"q_{reservation.index}" in known
+    )
     missing = len(whole.tasks) + len(whole.reservations) - len(tasks) - len(reservations)
     tasks_only = replace(whole.tasks_only, tasks=tasks)
     return replace(whole, tasks_only=tasks_only, reservations=reservations), missing
@@ -176,7 +178,8 @@ class _ReferenceRelaxation:
             for task, count in zip(scaled.tasks, min_nodes, strict=True)
         ]
         reservation_columns = [
-            self._column(f"q_{one.index}", one.mandatory) for one in scaled.reservations
+            self._column(f"q_{reservation.index}", reservation.mandatory)
+            for reservation in scaled.reservations
         ]
         for task, count, column in zip(scaled.tasks, min_nodes, task_columns, strict=True):
             self._add_task(task, count, column)
@@ -267,8 +270,8 @@ class _ReferenceRelaxation:
     def _add_conflicts(self, columns: Sequence[int]) -> None:
         """Of reservations that request one thing at one instant, one is accepted."""
         requests = list(zip(self.scaled.reservations, columns, strict=True))
-        for one in self.scaled.reservations:
-            instant, cliques = one.start, defaultdict[object, list[int]](list)
+        for reservation in self.scaled.reservations:
+            instant, cliques = reservation.start, defaultdict[object, list[int]](list)
             for other, q in requests:
                 if other.start <= instant < other.io_end:
                     cliques["channel"].append(q)

@@ -82,8 +82,10 @@ class ReservationFluidRelaxation:
         self.scaled = scaled
         self.tasks = FluidRelaxation(scaled.tasks_only, grid=time_grid(scaled))
         self.accepted_reservations = [
-            self.tasks.add_acceptance(one.weight, Fraction(one.mandatory), Fraction(1))
-            for one in scaled.reservations
+            self.tasks.add_acceptance(
+                reservation.weight, Fraction(reservation.mandatory), Fraction(1)
+            )
+            for reservation in scaled.reservations
         ]
 
     @property
@@ -104,8 +106,10 @@ class ReservationFluidRelaxation:
     def column_names(self) -> list[str]:
         """Name the columns: as in `admission`, and ``q_r`` counts the instance's reservations."""
         names = self.tasks.column_names()
-        for one, column in zip(self.scaled.reservations, self.accepted_reservations, strict=True):
-            names[column] = f"q_{one.index}"
+        for reservation, column in zip(
+            self.scaled.reservations, self.accepted_reservations, strict=True
+        ):
+            names[column] = f"q_{reservation.index}"
         return names
 
     def add_reservation(self, r: int) -> None:
@@ -127,12 +131,12 @@ class ReservationFluidRelaxation:
     def add_conflicts(self) -> None:
         """Give the channel, and each node, to one reservation at a time."""
         cliques: dict[frozenset[int], None] = {}
-        for one in self.scaled.reservations:
+        for reservation in self.scaled.reservations:
             on_channel, on_node = list[int](), defaultdict[int, list[int]](list)
             for r, other in enumerate(self.scaled.reservations):
-                if other.start <= one.start < other.io_end:
+                if other.start <= reservation.start < other.io_end:
                     on_channel.append(r)
-                if other.names_nodes and other.start <= one.start < other.end:
+                if other.names_nodes and other.start <= reservation.start < other.end:
                     for node in other.eligible:
                         on_node[node].append(r)
             for conflicting in (on_channel, *on_node.values()):

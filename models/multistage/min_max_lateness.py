@@ -132,7 +132,10 @@ class MinMaxLateness:
     def _trivial_lateness(self) -> Fraction:
         """Return a sufficient lateness: one node does everything when all else has ended."""
         tasks_only, tasks = self.scaled.tasks_only, self.scaled.tasks
-        instants = [*tasks_only.free, *(one.end for one in self.scaled.reservations)]
+        instants = [
+            *tasks_only.free,
+            *(reservation.end for reservation in self.scaled.reservations),
+        ]
         unit_time = min(tasks_only.unit_time(node) for node in tasks_only.nodes)
         last = max([*instants, *(task.release for task in tasks)])
         times = (tasks_only.overhead + unit_time * task.load for task in tasks)

@@ -126,5 +126,7 @@ def relative_rounding(instance: Instance) -> Fraction:
 def shortest_span(instance: Instance) -> Fraction:
     """Return the shortest of relative deadlines and reservations."""
     spans = [exact(task.deadline) for task in instance.tasks]
-    spans += [exact(one.end) - exact(one.start) for one in instance.reservations]
+    spans += [
+        exact(reservation.end) - exact(reservation.start) for reservation in instance.reservations
+    ]
     return min(spans)

@@ -128,7 +128,9 @@ class MultistageSearch:
     def schedule_mandatory(self) -> None:
         """Find a schedule of what is accepted already, or cannot be refused."""
         tasks = [i for i, task in enumerate(self.scaled.tasks) if task.mandatory]
-        reservations = [r for r, one in enumerate(self.scaled.reservations) if one.mandatory]
+        reservations = [
+            r for r, reservation in enumerate(self.scaled.reservations) if reservation.mandatory
+        ]
         result = self._feasibility_test(tasks, reservations, self.budget.left()).decide()
         if result.plan is None:
             self.status, self.certificate = result.status, result.certificate

@@ -199,11 +199,11 @@ class SequencingMilp:
     def add_reservation_conflicts(self) -> None:
         """Give the channel, and each node, to one reservation at a time."""
         accepted, reserved = self.variables.reservation_accepted, self.variables.node_reserved
-        for (r, one), (s, other) in combinations(enumerate(self.scaled.reservations), 2):
-            if one.conflicts_on_channel(other):
+        for (r, reservation), (s, other) in combinations(enumerate(self.scaled.reservations), 2):
+            if reservation.conflicts_on_channel(other):
                 self.problem += linear([(1, accepted[r]), (1, accepted[s])]) <= 1
-            elif one.conflicts_on_node(other):
-                for j in set(one.eligible) & set(other.eligible):
+            elif reservation.conflicts_on_node(other):
+                for j in set(reservation.eligible) & set(other.eligible):
                     self.problem += linear([(1, reserved[r, j]), (1, reserved[s, j])]) <= 1
 
     def add_reserved_channel(self) -> None:

@@ -99,7 +99,9 @@ class SingleTaskInstance:
         """Return when the channel is reserved from the release to the deadline, in order."""
         first, last = self.task.release, self.task.due
         pauses: list[tuple[Fraction, Fraction]] = []
-        for start, end in sorted((one.start, one.io_end) for one in self.scaled.reservations):
+        for start, end in sorted(
+            (reservation.start, reservation.io_end) for reservation in self.scaled.reservations
+        ):
             if end < first or start > last:
                 continue
             if pauses and start <= pauses[-1][1]:
@@ -158,7 +160,7 @@ def _accepted_reservations(
 ) -> tuple[Reservation, ...]:
     """Return the reservations that are accepted, each with the nodes that it gets."""
     if grants is None:
-        nodes_of = {one.id: one.nodes for one in instance.reservations}
+        nodes_of = {reservation.id: reservation.nodes for reservation in instance.reservations}
     else:
         nodes_of = {grant.reservation: grant.nodes for grant in grants if grant.accepted}
     accepted = []
