@@ -30,14 +30,14 @@ from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.formats import vipr
-from dlopt.models.admission.certificate_check import proven_worth
-from dlopt.models.admission.fluid_relaxation import FluidModel
-from dlopt.models.admission.scaled_instance import Case
-from dlopt.models.admission.window_capacity import Latency
+from dlopt.models.admission.certificate_check import proven_value
+from dlopt.models.admission.fluid_relaxation import FluidRelaxation
+from dlopt.models.admission.scaled_instance import ScaledInstance
+from dlopt.models.admission.window_capacity import WindowCapacity
 from dlopt.models.admission.window_cuts import WindowCuts
 from dlopt.models.multistage import certificate_check as around
-from dlopt.models.multistage.fluid_relaxation import FluidModel as AroundFluid
-from dlopt.models.multistage.scaled_instance import Case as AroundCase
+from dlopt.models.multistage.fluid_relaxation import ReservationFluidRelaxation
+from dlopt.models.multistage.scaled_instance import ScaledInstance as ScaledReservationInstance
 from dlopt.problems import multistage
 from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
@@ -89,7 +89,7 @@ class Subject:
             return "unreadable"
         if certificate.flaw() is not None:
             return "proof"
-        judge: Callable[..., Any] = around.proven_worth if self.around else proven_worth
+        judge: Callable[..., Any] = around.proven_value if self.around else proven_value
         worth, flaw = judge(self.instance, self.result, certificate)
         if flaw is not None:
             return "program"
@@ -247,8 +247,8 @@ def forged(subject: Subject, draw: random.Random) -> str:
     """Return the honest proof of a program that is not the instance's."""
     if subject.around:
         return _forged_around(subject, draw)
-    case = Case.of(subject.instance, subject.objective)
-    model = FluidModel(case)
+    scaled = ScaledInstance.from_instance(subject.instance, subject.objective)
+    model = FluidRelaxation(scaled)
     program = model.maximise_weight()
     cuts = list(_cuts(subject, model, draw)) if draw.random() < 0.7 else []
     if not cuts or draw.random() < 0.2:
@@ -259,59 +259,63 @@ def forged(subject: Subject, draw: random.Random) -> str:
         rows=(*program.rows, *(terms for terms, _ in cuts)),
         row_bounds=(*program.row_bounds, *((None, side) for _, side in cuts)),
     )
-    search = BranchAndBound(whole, model.accepted, case.step)
+    search = BranchAndBound(whole, model.accepted, scaled.value_granularity)
     found = search.minimum(None, _SUBPROBLEMS)
     remarks = [
-        f"granted: {case.granted}",
+        f"value of finished tasks: {scaled.value_of_finished}",
         f"chunks: {draw.choice((subject.installments, subject.installments, 1, 2, 'any'))}",
     ]
-    certificate = search.certificate(found.bound, model.names(), remarks)
+    certificate = search.certificate(found.bound, model.column_names(), remarks)
     return vipr.to_text(replace(certificate, cuts=len(cuts)))
 
 
 def _forged_around(subject: Subject, draw: random.Random) -> str:
     """Return the same around reservations, where there are no cuts."""
-    case = AroundCase.of(subject.instance, subject.objective)  # type: ignore[arg-type]
-    model = AroundFluid(case)
-    binaries = [*model.accepted, *model.taken]
+    scaled = ScaledReservationInstance.from_instance(subject.instance, subject.objective)  # type: ignore[arg-type]
+    model = ReservationFluidRelaxation(scaled)
+    binaries = model.binaries
     program = model.maximise_weight()
     for _ in range(draw.choice((1, 1, 2))):
         forge = draw.choice((_tighter_row, _tighter_column, _other_cost))
         program = forge(program, binaries, draw)
-    search = BranchAndBound(program, binaries, case.step)
+    search = BranchAndBound(program, binaries, scaled.value_granularity)
     found = search.minimum(None, _SUBPROBLEMS)
-    remarks = [f"granted: {case.stream.granted}", "chunks: any"]
-    return vipr.to_text(search.certificate(found.bound, model.names(), remarks))
+    remarks = [f"value of finished tasks: {scaled.tasks_only.value_of_finished}", "chunks: any"]
+    return vipr.to_text(search.certificate(found.bound, model.column_names(), remarks))
 
 
-def _cuts(subject: Subject, model: FluidModel, draw: random.Random) -> Any:
+def _cuts(subject: Subject, model: FluidRelaxation, draw: random.Random) -> Any:
     """Yield cuts of windows that take too much, in one way each."""
-    case = model.case
+    scaled = model.scaled
     windows = WindowCuts(model, subject.installments)
     chosen = [window for batch in windows.batches for window in batch.windows]
     for window in draw.sample(chosen, min(len(chosen), draw.randint(1, 4))):
-        latency = Latency(case, draw.choice((subject.installments, 1)))
-        start, end, tasks = window.start, window.end, draw.randrange(len(window.jobs) + 1)
+        capacity = WindowCapacity(scaled, draw.choice((subject.installments, 1)))
+        start, end, tasks = window.start, window.end, draw.randrange(len(window.tasks) + 1)
         way = draw.choice(("none", "side", "slope", "load", "start", "end", "nodes", "fewer"))
         if way == "start":
             start += (end - start) * draw.choice(_TENTHS)
         elif way == "end":
             end -= (end - start) * draw.choice(_TENTHS) / 2
         elif way == "nodes":
-            kept = case.free[:1] + (end,) * (len(case.free) - 1)
-            latency = Latency(replace(case, free=kept), subject.installments)
-        constant, slope = latency.line(start, end, tasks)
+            kept = scaled.free[:1] + (end,) * (len(scaled.free) - 1)
+            capacity = WindowCapacity(replace(scaled, free=kept), subject.installments)
+        constant, slope = capacity.chord(start, end, tasks)
         if way == "side":
             constant *= draw.choice(_FACTORS)
         elif way == "slope":
             slope *= draw.choice(_FACTORS)
         more = draw.choice((2, Fraction(11, 10))) if way == "load" else 1
-        jobs = window.jobs[: draw.randint(1, len(window.jobs))]
+        jobs = window.tasks[: draw.randint(1, len(window.tasks))]
         terms = []
         for i in jobs:
             for flow, column in windows.columns[window.received][i]:
-                if flow.interval >= window.k if window.received else flow.interval <= window.k:
-                    terms.append((column, case.jobs[i].load * more))
+                if (
+                    flow.interval >= window.interval
+                    if window.received
+                    else flow.interval <= window.interval
+                ):
+                    terms.append((column, scaled.tasks[i].load * more))
             if way != "fewer" or draw.random() < 0.5:
                 terms.append((model.accepted[i], -slope))
         yield tuple(terms), constant

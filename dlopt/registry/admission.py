@@ -20,7 +20,7 @@ PROBLEM = Problem(
         "mcdf",
         "fast-edf-iit",
     ),
-    certified="dlopt.models.admission.certificate_check:proven_worth",
+    certified="dlopt.models.admission.certificate_check:proven_value",
 )
 
 _OBJECTIVES = ("accepted", "accepted-load", "reject-ratio", "utilization", "misses")

@@ -144,7 +144,7 @@ METHODS = (
         plan_class="single",
         objectives=_BOTH,
         target=f"{_MODELS}:exact_plan",
-        applies=f"{_MODELS}:not_too_many_different_nodes",
+        applies=f"{_MODELS}:reason_against_sequencing_milp",
         options=(
             Option(
                 "formulation",

@@ -10,7 +10,7 @@ PROBLEM = Problem(
     "multistage",
     "divisible loads with deadlines around advance reservations",
     hints=("multi-stage",),
-    certified="dlopt.models.multistage.certificate_check:proven_worth",
+    certified="dlopt.models.multistage.certificate_check:proven_value",
 )
 
 _OBJECTIVES = (
@@ -100,7 +100,7 @@ _PROOFS = (
         plan_class="per-stage",
         objectives=_EXACT,
         target="dlopt.models.multistage.single_task_method:structured_plan",
-        applies="dlopt.models.multistage.single_task_method:one_task",
+        applies="dlopt.models.multistage.single_task_method:reason_against_structured",
         options=(_INSTALLMENTS, _SOLVER),
         summary="one task around accepted reservations, stage by stage: as much as can be done",
     ),

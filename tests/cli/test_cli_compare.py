@@ -109,7 +109,9 @@ def test_reasons_stand_below_the_table(dlopt: Command, tmp_path: Path) -> None:
     done = dlopt("compare", file, "--methods", "exact,opr,edf-iit-2")
     told = [line.partition(": ") for line in done.out.splitlines() if "on three: " in line]
     assert [who for who, _, _ in told] == ["exact on three", "opr on three", "edf-iit-2 on three"]
-    assert "infeasible: the least completion is 39/8; 5/3 of load 3 can be done" in told[0][2]
+    assert (
+        "infeasible: the minimum completion time is 39/8; 5/3 of load 3 can be done" in told[0][2]
+    )
     assert told[1][2].startswith("unknown: its schedule misses the deadline by ")
 
 

@@ -82,7 +82,7 @@ class _ExactTimeline:
     def _runs_in_stated_order(self) -> Iterator[Run]:
         """Yield what ran in the stated order, none before those that it needs.
 
-        The stated order is that of the midpoints of the intervals in which runs occupy machines, see
+        The stated order is that of the midpoints of the intervals in which runs occupy them, see
         `dlopt.problems.stated_order`: a rounded start may be a little before that of a short run
         which was done before.
         """
