@@ -260,7 +260,7 @@ def forged(subject: Subject, draw: random.Random) -> str:
         row_bounds=(*program.row_bounds, *((None, side) for _, side in cuts)),
     )
     search = BranchAndBound(whole, model.accepted, case.step)
-    found = search.minimum(None, _SUBPROBLEMS)
+    found = search.minimise(None, _SUBPROBLEMS)
     remarks = [
         f"granted: {case.granted}",
         f"chunks: {draw.choice((subject.installments, subject.installments, 1, 2, 'any'))}",
@@ -279,7 +279,7 @@ def _forged_around(subject: Subject, draw: random.Random) -> str:
         forge = draw.choice((_tighter_row, _tighter_column, _other_cost))
         program = forge(program, binaries, draw)
     search = BranchAndBound(program, binaries, case.step)
-    found = search.minimum(None, _SUBPROBLEMS)
+    found = search.minimise(None, _SUBPROBLEMS)
     remarks = [f"granted: {case.stream.granted}", "chunks: any"]
     return vipr.to_text(search.certificate(found.bound, model.names(), remarks))
 

@@ -128,7 +128,7 @@ def watched() -> Iterator[list[Claim]]:
     list of Claim
     """
     claims: list[Claim] = []
-    by_cp_sat, by_highs = cpsat.optimise, pulp._highs
+    by_cp_sat, by_highs = cpsat.optimise, pulp._solve_by_highs
 
     def ask_cp_sat(model: Any, limits: Limits, **options: Any) -> cpsat.Outcome:
         begun = time.perf_counter()
@@ -150,7 +150,7 @@ def watched() -> Iterator[list[Claim]]:
 
     with (
         mock.patch.object(cpsat, "optimise", ask_cp_sat),
-        mock.patch.object(pulp, "_highs", ask_highs),
+        mock.patch.object(pulp, "_solve_by_highs", ask_highs),
     ):
         yield claims
 

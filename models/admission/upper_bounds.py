@@ -99,7 +99,7 @@ def upper_bound(
     most = 1 if relaxed else min(limits.work or _PROOFS, _PROOFS)
     # A part of the time is for the solver's own branch and bound, if this one does not end.
     search.stop = stop if relaxed or stop == inf else stop - seconds / 2
-    found = search.minimum(None if known is None else case.granted - known, most)
+    found = search.minimise(None if known is None else case.granted - known, most)
     version = search.solver.version
     proof = (
         f"proven in fractions, over {found.subproblems} subproblem{'s' * (found.subproblems != 1)}"

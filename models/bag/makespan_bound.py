@@ -20,7 +20,7 @@ from fractions import Fraction
 from math import ceil, inf
 from typing import Any
 
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.bag.scaled_instance import Case, Window
 from dlopt.result import Status
@@ -201,7 +201,7 @@ class _Weighing:
             (((Fraction(0), None),) * (count + 1)),
         )
 
-    def _weights(self, found: Relaxed) -> Any:
+    def _weights(self, found: LpSolution) -> Any:
         """Return the weights of rows that a solution gives, none negative, adding up to 1."""
         np = self.np
         prices = np.array(found.multipliers)[len(self.case.jobs) :]

@@ -7,7 +7,7 @@ from math import floor, inf
 
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram, Row
-from dlopt.backends.safe_dual_bound import SafeProgram
+from dlopt.backends.safe_dual_bound import SafeDualBound
 from dlopt.models.bag.scaled_instance import Case
 
 _MOST = 30
@@ -46,8 +46,8 @@ def most_in_time(case: Case, level: str, *, seed: int = 0, stop: float = inf) ->
     found = solver.solve()
     if not found.multipliers:
         return everything
-    safe = SafeProgram(program)
-    bound = -safe.bound(safe.read(found.multipliers), safe.bounds)
+    safe = SafeDualBound(program)
+    bound = -safe.bound(safe.quantise(found.multipliers), safe.bounds)
     return min(everything, Fraction(offset + floor(bound)))
 
 

@@ -15,7 +15,7 @@ from math import inf
 
 from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
-from dlopt.backends.exact_lp import certify, statuses_from_highs
+from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.coreservation.mir_cuts import Rounding
@@ -234,7 +234,7 @@ def upper_bound(
     search = searched()
     proven: list[Fraction | None] = []  # before the last search, which time may cut short
     if most > 1 and len(case.wishes) > _MANY and worth_a_row(case):
-        first = search.minimum(None, 1).bound
+        first = search.minimise(None, 1).bound
         proven.append(first)
         until = inf if limits.time_s is None else time.monotonic() + limits.time_s / 3
         row = row_of(model, level, seed, until)
@@ -242,14 +242,14 @@ def upper_bound(
             model.rows.append(row[0])
             model.sides.append((None, row[1]))
             narrowed = searched()
-            after = narrowed.minimum(None, 1).bound
+            after = narrowed.minimise(None, 1).bound
             if first is None or after is None or after - first > _GAIN * abs(first):
                 search = narrowed
             search.release()
             proven.append(after)
     constant = offset(case, level)
     aim = None if known is None else constant - known
-    found = search.minimum(aim, min(limits.work or most, most))
+    found = search.minimise(aim, min(limits.work or most, most))
     if found.bound is None:
         return Bounded(None, subproblems=found.subproblems)
     worth = constant - max(bound for bound in (found.bound, *proven) if bound is not None)
@@ -276,13 +276,15 @@ def sharpened(search: BranchAndBound, known: Fraction, stop: float) -> Fraction:
     Parameters
     ----------
     search : BranchAndBound
-        After `minimum`.
+        After `minimise`.
     known : Fraction
         The bound that it returned, which holds where no leaf is left.
     stop : float
         Instant of the monotonic clock at which leaves stay as they are.
     """
-    leaves = sorted((leaf for leaf in search.leaves if not leaf.refuted), key=lambda one: one.bound)
+    leaves = sorted(
+        (leaf for leaf in search.leaves if not leaf.infeasible), key=lambda one: one.bound
+    )
     certain: Fraction | None = None
     for leaf in leaves[:_LEAVES]:
         rough = leaf.bound - search.step  # which it was rounded up to a multiple of
@@ -298,7 +300,7 @@ def sharpened(search: BranchAndBound, known: Fraction, stop: float) -> Fraction:
 
 def _optimum(search: BranchAndBound, fixed: Mapping[int, int], stop: float) -> Fraction | None:
     """Return the optimum of a leaf in fractions, or None if it is not found in time."""
-    rows = [search.safe.stated(r) for r in range(len(search.safe.rows))]
+    rows = [search.safe.original_row(r) for r in range(len(search.safe.rows))]
     bounds = [
         (Fraction(fixed[j]),) * 2 if j in fixed else bound
         for j, bound in enumerate(search.safe.bounds)
@@ -312,7 +314,7 @@ def _optimum(search: BranchAndBound, fixed: Mapping[int, int], stop: float) -> F
     solver = LinearSolver(program, stop=stop)
     solved = solver.solve().status is Status.OPTIMAL
     left = None if stop == inf else max(0.0, stop - time.monotonic())
-    statuses = statuses_from_highs(solver.model) if solved else ((), ())
+    statuses = basis_from_highs(solver.model) if solved else ((), ())
     proof = certify(program, *statuses, time_s=left) if solved else None
     return None if proof is None else proof.value
 

@@ -29,7 +29,7 @@ from typing import NamedTuple
 from dlopt.backends import exact_lp
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.safe_dual_bound import SafeProgram
+from dlopt.backends.safe_dual_bound import SafeDualBound
 from dlopt.models.admission.fixed_sequence_lp import takes_port
 from dlopt.models.multistage.stages import Timetable
 from dlopt.result import Status
@@ -153,7 +153,7 @@ class FlowModel:
         solver = LinearSolver(program, seed, stop)
         found = solver.solve()
         if found.status is Status.OPTIMAL and program.columns <= _MOST_EXACT:
-            statuses = exact_lp.statuses_from_highs(solver.model)
+            statuses = exact_lp.basis_from_highs(solver.model)
             proof = exact_lp.certify(program, *statuses)
             if proof is not None:
                 reduced = list(program.costs)
@@ -163,8 +163,10 @@ class FlowModel:
                 slope = sum((proof.dual[r] for r in growing), ZERO)
                 slope += sum((rest * rates[j] for j, rest in enumerate(reduced) if rest < 0), ZERO)
                 return Supported(proof.value, -slope, True)
-        safe = SafeProgram(program)
-        bound = safe.bound(safe.read(found.multipliers or [0.0] * len(program.rows)), safe.bounds)
+        safe = SafeDualBound(program)
+        bound = safe.bound(
+            safe.quantise(found.multipliers or [0.0] * len(program.rows)), safe.bounds
+        )
         return Supported(-bound, ZERO, False)
 
     def curve(self, seed: int = 0) -> list[tuple[Fraction, Fraction]]:

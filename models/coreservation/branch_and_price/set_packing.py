@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.coreservation.branch_and_price.columns import Branch, Patterns
 from dlopt.models.coreservation.branch_and_price.pricing_knapsack import Chosen
@@ -257,7 +257,7 @@ class _Relaxation:
         chosen[self.places[self.point[self.first :] > 0.5]] = True
         return chosen
 
-    def _solved(self) -> Relaxed:
+    def _solved(self) -> LpSolution:
         found = self.solver.solve()
         if found.status is Status.LIMIT:
             raise _UnsettledError
@@ -272,7 +272,7 @@ class _Relaxation:
         own = {} if way.wish is None else {way.wish: accepted}
         return {**self.start.wishes, **own}
 
-    def _possible(self, found: Relaxed) -> Any:
+    def _possible(self, found: LpSolution) -> Any:
         """Tell which patterns are not too far below the dearest, given the rows there are.
 
         Where there is no optimum, prices are those of a ray: what plans are worth is left out, and

@@ -76,9 +76,9 @@ def test_the_relaxation_is_bounded_better() -> None:
     case = Case.of(overloaded(requests=20, seed=1))
     model = PooledModel(case)
     step, columns = Fraction(1, 1 << 80), range(len(case.wishes))
-    plain = BranchAndBound(model.program("benefit"), columns, step).minimum(None, 1).bound
+    plain = BranchAndBound(model.program("benefit"), columns, step).minimise(None, 1).bound
     cuts = model.rounding()
-    cut = BranchAndBound(model.program("benefit"), columns, step, cuts).minimum(None, 1).bound
+    cut = BranchAndBound(model.program("benefit"), columns, step, cuts).minimise(None, 1).bound
     assert plain < cut and cuts.rounds > 1
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dlopt
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.generation.coreservation import overloaded, small
 from dlopt.models.coreservation.branch_and_price import set_packing
 from dlopt.models.coreservation.branch_and_price.columns import Branch, Patterns
@@ -252,10 +252,10 @@ def test_whatever_the_prices_are_the_best_plan_is_kept() -> None:
             told = relaxed.solver.solve().multipliers
             prices = [a + b / 100 for a, b in zip(told, prices, strict=True)]
         for one in (prices, [draw.choice((1e300, 1e-300, inf, -inf, nan, p)) for p in prices]):
-            kept = relaxed._possible(Relaxed(Status.OPTIMAL, (), one))
+            kept = relaxed._possible(LpSolution(Status.OPTIMAL, (), one))
             assert kept[plan].all()
             good += not kept.all()
-            assert relaxed._possible(Relaxed(Status.INFEASIBLE, (), one))[plan].all()
+            assert relaxed._possible(LpSolution(Status.INFEASIBLE, (), one))[plan].all()
     assert good > 20
 
 
@@ -273,7 +273,7 @@ def test_rows_have_no_price_below_nothing() -> None:
         relaxed = set_packing._Relaxation(again, again.nodes[0])
         relaxed._add(triple)
         for price in (0.01, 0.03, 0.1, 0.3):
-            assert relaxed._possible(Relaxed(Status.OPTIMAL, (), [*told, price]))[plan].all()
+            assert relaxed._possible(LpSolution(Status.OPTIMAL, (), [*told, price]))[plan].all()
 
 
 def test_prices_may_be_too_large_for_machine_words() -> None:
@@ -283,7 +283,7 @@ def test_prices_may_be_too_large_for_machine_words() -> None:
     some = selection(patterns, 0)
     relaxed = set_packing._Relaxation(some, some.nodes[0])
     for size in (1e30, -1e30):
-        assert relaxed._possible(Relaxed(Status.OPTIMAL, (), [size] * 7)).any()
+        assert relaxed._possible(LpSolution(Status.OPTIMAL, (), [size] * 7)).any()
     assert some.run() and some.known == sum(one.worth for own in some.taken for one in own)
 
 
@@ -297,7 +297,7 @@ def test_what_no_ray_proves_is_kept(seed) -> None:
     draw = random.Random(seed)
     for _ in range(50):
         ray = [one + draw.choice((0, 0.01, 0.3)) * draw.uniform(-1, 1) for one in told.multipliers]
-        kept = relaxed._possible(Relaxed(Status.INFEASIBLE, (), ray))
+        kept = relaxed._possible(LpSolution(Status.INFEASIBLE, (), ray))
         assert kept.any() or most is None
     if told.status is Status.INFEASIBLE:
         assert most is None and not relaxed._possible(told).any()
@@ -334,7 +334,7 @@ def test_that_there_is_no_plan_is_proven_by_a_ray(monkeypatch) -> None:
     def without_ray(self):
         found = solve(self)
         asked.append(found.status)
-        return found if found.point else Relaxed(found.status)
+        return found if found.point else LpSolution(found.status)
 
     monkeypatch.setattr(LinearSolver, "solve", without_ray)
     some = selection(patterns, 0, all_of_them)
