@@ -17,7 +17,7 @@ from benchmarks.rows import Rows, records, stored
 from dlopt import registry
 from dlopt.cli.console import quiet_solvers
 from dlopt.registry import Method
-from dlopt.verify import Search, falsify
+from dlopt.verify import SearchResult, falsify
 from dlopt.version import __version__
 
 LEAST = 1.0
@@ -50,8 +50,8 @@ class Subject:
         told += [f"{name}={value}" for name, value in self.options.items()]
         return " ".join([*told, *(["floats"] if self.floats else [])])
 
-    def search(self, seed: int, seconds: float) -> Search:
-        """Search for so many seconds by the clock."""
+    def search(self, seed: int, seconds: float) -> SearchResult:
+        """SearchResult for so many seconds by the clock."""
         with quiet_solvers():
             return falsify(
                 self.entry.stem,
@@ -155,8 +155,8 @@ class Log:
         self._kept.add(row)
 
 
-def searches(subject: Subject, log: Log, seconds: float) -> Iterator[Search]:
-    """Search by one seed after the other until so much CPU time is spent.
+def searches(subject: Subject, log: Log, seconds: float) -> Iterator[SearchResult]:
+    """SearchResult by one seed after the other until so much CPU time is spent.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def searches(subject: Subject, log: Log, seconds: float) -> Iterator[Search]:
 
     Yields
     ------
-    Search
+    SearchResult
         Each one that was made now; the last is the first that found something.
     """
     entry = subject.entry
@@ -186,7 +186,7 @@ def searches(subject: Subject, log: Log, seconds: float) -> Iterator[Search]:
             round(made.seconds, 2),
             round(used, 2),
             made.tried,
-            made.left_out,
+            made.not_applicable,
             "" if made.finding is None else made.finding.kind,
             __version__,
         )

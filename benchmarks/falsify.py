@@ -29,7 +29,7 @@ from benchmarks.rows import kept
 from dlopt import DloptError, Status, io, registry, solve
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
-from dlopt.verify import Search, claims, falsify, save
+from dlopt.verify import SearchResult, claims, falsify, save
 
 FOLDER = Path(__file__).parents[1] / "instances"
 
@@ -85,7 +85,7 @@ def pairs(stems: Iterable[str]) -> Iterator[tuple[Method, str]]:
                     yield entry, kind
 
 
-def row(what: str, detail: str, search: Search) -> bool:
+def row(what: str, detail: str, search: SearchResult) -> bool:
     """Print a line of the table; return whether something was found."""
     found = search.finding
     size = "-" if found is None else f"{found.size[0]} x {found.size[1]}"
@@ -199,7 +199,7 @@ def _short(seed: int) -> bool:
     return good
 
 
-def _told(search: Search, folder: Path | None) -> None:
+def _told(search: SearchResult, folder: Path | None) -> None:
     if search.finding is not None and folder is not None:
         save(search.finding, folder / search.finding.stem)
 

@@ -1,8 +1,9 @@
 """Interface to HiGHS without PuLP, for a linear program that is re-solved as its bounds change.
 
 >>> one = Fraction(1)
->>> bounds = ((0 * one, one),) * 2
->>> program = LinearProgram(2, (-one, -one), (((0, one), (1, 2 * one)),), ((None, 2 * one),), bounds)
+>>> bounds = (Fraction(0), one), (Fraction(0), one)
+>>> row = (0, one), (1, 2 * one)
+>>> program = LinearProgram(2, (-one, -one), (row,), ((None, 2 * one),), bounds)
 >>> LinearSolver(program).solve().point  # maximise x + y subject to x + 2 y <= 2
 [1.0, 0.5]
 """

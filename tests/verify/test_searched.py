@@ -7,7 +7,7 @@ import pytest
 from benchmarks.falsification_log import FORM, Log, Subject, rows_of, searches, table, variants
 from benchmarks.rows import kept
 from dlopt import registry
-from dlopt.verify import Search, falsify
+from dlopt.verify import SearchResult, falsify
 
 OPR = Subject(registry.method("iit", "opr"))
 
@@ -17,10 +17,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Make every search take 4 seconds of CPU time; return the seconds that it was given."""
     given: list[float] = []
 
-    def search(self: Subject, seed: int, seconds: float) -> Search:
+    def search(self: Subject, seed: int, seconds: float) -> SearchResult:
         given.append(seconds)
         found = falsify("iit", "opr:literal-timeline", examples=5).finding if seed == 7 else None
-        return Search(found, 10, 2, 5.0)
+        return SearchResult(found, 10, 2, 5.0)
 
     monkeypatch.setattr(Subject, "search", search)
     ticks = iter(range(0, 10**6, 4))
