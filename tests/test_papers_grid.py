@@ -26,9 +26,9 @@ from benchmarks.papers.grid_claims import (
     asked,
 )
 from dlopt.problems.dag import Edge, Graph, Task
-from dlopt.simulation.grid.sweep import Case, sweep
+from dlopt.simulation.grid.sweep import GridExperiment, sweep
 
-SMALL = Case(lans=3, nodes=3, tasks=40, interval=1000, kappa=2)
+SMALL = GridExperiment(lans=3, nodes=3, tasks=40, interval=1000, kappa=2)
 
 
 @pytest.mark.parametrize("variant", grid.VARIANTS)

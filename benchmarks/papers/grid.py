@@ -34,7 +34,7 @@ from benchmarks.papers.grid_claims import (
 )
 from dlopt.plotting.line_charts import Curve, Panel, Spot
 from dlopt.simulation.grid import Credibility, variant
-from dlopt.simulation.grid.sweep import Case, read_rows, sweep
+from dlopt.simulation.grid.sweep import GridExperiment, read_rows, sweep
 from dlopt.simulation.parallel import spread
 
 _LABELS = {
@@ -52,9 +52,11 @@ _PHASES = dict(zip((("7", "8"), ("9", "10"), ("11", "12")), PHASES, strict=True)
 """What is varied in figures, two by two: deadlines and response, then traffic."""
 
 
-def cases(scale: Scale, names: Iterable[str], figures: Iterable[str] = FIGURES) -> list[Case]:
+def cases(
+    scale: Scale, names: Iterable[str], figures: Iterable[str] = FIGURES
+) -> list[GridExperiment]:
     """Return every case of some figures, by default of all."""
-    found: list[Case] = []
+    found: list[GridExperiment] = []
     varied = [parameter for pair, parameter in _PHASES.items() if {*pair} & {*figures}]
     for name in names:
         for size in scale.sizes:
@@ -78,7 +80,7 @@ def ends(parameter: str) -> dict[str, float]:
     return {f"bound, {parameter} {value:g}": value for value in (values[0], values[-1])}
 
 
-def bounded(scale: Scale, proofs: int, figures: Iterable[str] = FIGURES) -> list[Case]:
+def bounded(scale: Scale, proofs: int, figures: Iterable[str] = FIGURES) -> list[GridExperiment]:
     """Return the cases that bounds are drawn for."""
     found = [
         scale.case(REPAIRED, **{parameter: value})
@@ -100,7 +102,7 @@ def credibility() -> None:
         for name in ("corrected+eq3-corrected", "corrected"):
             table = Credibility(variant(name), float)
             for _ in range(5000):
-                table.learn(0, bias, table.held_against(0, 1.0))
+                table.learn(0, bias, table.reference_estimate(0, 1.0))
             cells.append(f"{table.of(0):.3f}")
         print(f"| {bias:g} | {' | '.join(cells)} |")
 
@@ -201,11 +203,11 @@ def _picture(panels: Sequence[Panel], folder: Path, figure: str, note: str) -> N
     picture(panels, path, title=title, note=note, axis="SWQ")
 
 
-def _by_size(scale: Scale, name: str, parameter: str, value: float) -> list[Case]:
+def _by_size(scale: Scale, name: str, parameter: str, value: float) -> list[GridExperiment]:
     return [scale.case(name, queue_size=size, **{parameter: value}) for size in scale.sizes]
 
 
-def _curve(results: Results, measure: str, name: str, of: Sequence[Case]) -> Curve:
+def _curve(results: Results, measure: str, name: str, of: Sequence[GridExperiment]) -> Curve:
     unit = 1e6 if "GB" in _LABELS[measure] else 1.0  # of KB
     spots = []
     for case in of:

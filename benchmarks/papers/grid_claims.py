@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.papers.claims import Verdict
-from dlopt.simulation.grid.sweep import Case, Row
+from dlopt.simulation.grid.sweep import GridExperiment, SweepRow
 from dlopt.simulation.replications import estimate
 
 SIZES = (1, 2, 3, 4, 5, 10, 15, 20)
@@ -45,7 +45,7 @@ class Setting:
     ----------
     name : str
     changes : tuple of (str, value)
-        Of a `Case`.
+        Of a `GridExperiment`.
     added : str
         What is added to the name of a variant: other readings.
     times : int
@@ -95,11 +95,11 @@ class Scale:
             return tuple(values)
         return tuple(dict.fromkeys((values[0], values[1], values[-1])))
 
-    def case(self, name: str, **changes: float | str) -> Case:
+    def case(self, name: str, **changes: float | str) -> GridExperiment:
         """Return a case of the thesis, with so many LANs and tasks in proportion."""
         lans = self.lans * self.setting.times
         tasks = int(changes.pop("tasks", 2000)) * lans // 100
-        base = Case(
+        base = GridExperiment(
             variant=name + self.setting.added,
             topology="tiers",
             lans=lans,
@@ -122,13 +122,13 @@ class MissingCaseError(LookupError):
 class Results:
     """Rows by case and seed."""
 
-    def __init__(self, scale: Scale, rows: Iterable[Row]) -> None:
+    def __init__(self, scale: Scale, rows: Iterable[SweepRow]) -> None:
         self.scale = scale
-        self._rows: dict[Case, dict[int, Row]] = {}
+        self._rows: dict[GridExperiment, dict[int, SweepRow]] = {}
         for row in rows:
             self._rows.setdefault(replace(row.case, seed=0), {})[row.case.seed] = row
 
-    def has(self, case: Case) -> bool:
+    def has(self, case: GridExperiment) -> bool:
         """Tell whether a case was simulated."""
         return case in self._rows
 
@@ -137,7 +137,7 @@ class Results:
         counts = [len(rows) for rows in self._rows.values()]
         return min(counts), max(counts)
 
-    def spread(self, measure: str, case: Case) -> tuple[float, float | None]:
+    def spread(self, measure: str, case: GridExperiment) -> tuple[float, float | None]:
         """Return the mean of a measure, and half the width of its confidence interval."""
         return estimate([float(getattr(row, measure)) for row in self._of(case).values()])
 
@@ -146,7 +146,7 @@ class Results:
         return self.spread(measure, self.scale.case(name, **changes))[0]
 
     def gain(
-        self, measure: str, first: Case, last: Case, *, relative: bool = False
+        self, measure: str, first: GridExperiment, last: GridExperiment, *, relative: bool = False
     ) -> tuple[float, float | None]:
         """Return by how much a measure is higher in the last case, seed by seed."""
         before, after = self._of(first), self._of(last)
@@ -158,13 +158,13 @@ class Results:
             raise MissingCaseError(first)
         return estimate(found)
 
-    def _of(self, case: Case) -> dict[int, Row]:
+    def _of(self, case: GridExperiment) -> dict[int, SweepRow]:
         if case not in self._rows:
             raise MissingCaseError(case)
         return self._rows[case]
 
 
-def flat_cases(scale: Scale, name: str) -> list[Case]:
+def flat_cases(scale: Scale, name: str) -> list[GridExperiment]:
     """Return the cases of figure 13: one LAN of all nodes, and many."""
     many = scale.case(name, topology="flat", failure_rate=0.0)
     many = replace(many, gateways=many.lans)
@@ -184,18 +184,18 @@ class Asked(Results):
 
     def __init__(self, scale: Scale) -> None:
         super().__init__(scale, ())
-        self.cases: dict[Case, None] = {}
+        self.cases: dict[GridExperiment, None] = {}
 
-    def has(self, case: Case) -> bool:
+    def has(self, case: GridExperiment) -> bool:
         """Say that all was simulated."""
         return True
 
-    def _of(self, case: Case) -> dict[int, Any]:
+    def _of(self, case: GridExperiment) -> dict[int, Any]:
         self.cases[case] = None
         return {0: _Anything(), 1: _Anything()}
 
 
-def asked(scale: Scale, names: Iterable[str], figures: Iterable[str]) -> list[Case]:
+def asked(scale: Scale, names: Iterable[str], figures: Iterable[str]) -> list[GridExperiment]:
     """Return the cases that claims about some figures are about, for every seed."""
     found = Asked(scale)
     wanted = {*figures} if scale.setting.flat else {*figures} - {"13"}
@@ -265,7 +265,7 @@ def jump(interval: float) -> Test:
     return test
 
 
-def _by_size(results: Results, name: str, **changes: float | str) -> dict[int, Case]:
+def _by_size(results: Results, name: str, **changes: float | str) -> dict[int, GridExperiment]:
     cases = {
         size: results.scale.case(name, queue_size=size, **changes) for size in results.scale.sizes
     }

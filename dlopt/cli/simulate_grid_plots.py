@@ -11,9 +11,9 @@ from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
     from dlopt.problems.dag import Instance
-    from dlopt.simulation.grid import GridRun, Outcome
+    from dlopt.simulation.grid import GridOutcome, GridRun
     from dlopt.simulation.grid.metrics import Series
-    from dlopt.simulation.grid.sweep import Case, Row
+    from dlopt.simulation.grid.sweep import GridExperiment, SweepRow
 
 _MOST_CURVES = 6
 """More LANs than these are drawn as the least and the most of any."""
@@ -35,7 +35,7 @@ class Drawn(NamedTuple):
     window: tuple[float, float] | None
     lans: tuple[int, ...] | None
 
-    def check(self, case: Case, instance: Instance | None) -> None:
+    def check(self, case: GridExperiment, instance: Instance | None) -> None:
         """Raise if it cannot be drawn, before anything is simulated."""
         if self.gantt is None and self.lans is None:
             return
@@ -70,7 +70,7 @@ def _draw_gantt(
     plot_trace(run.instance, run.trace, path, window=window, lans=lans)
 
 
-def _draw_over_time(outcome: Outcome, path: Path, lans: tuple[int, ...] | None) -> None:
+def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | None) -> None:
     """Draw measures of one simulation over time: of all LANs, and of some or of the extremes."""
     from dlopt.plotting.line_charts import Curve, Spot, plot_curves
 
@@ -110,7 +110,7 @@ def _extreme(courses: Sequence[Series], of: Callable[[Iterable[float]], float]) 
     return tuple(found)
 
 
-def draw_rows(rows: Sequence[Row], path: Path) -> None:
+def draw_rows(rows: Sequence[SweepRow], path: Path) -> None:
     """Draw measures over the queue size, or over whatever else is swept; a curve a rest."""
     from dlopt.plotting.line_charts import Curve, Spot, plot_curves
 

@@ -14,8 +14,7 @@ from typing import Any, Protocol, TypeVar
 ItemT = TypeVar("ItemT")
 
 MAX_CHOICES = 10_000
-"""A builder that draws more choices is considered a mistake: the largest instances that searches
-build take some hundred."""
+"""A builder that draws more choices for one instance is considered a mistake; chosen by hand."""
 
 
 class ChoiceSource(Protocol):

@@ -39,8 +39,7 @@ INSTANCES_PER_ROUND = 400
 small first rounds let each of the three generators start early."""
 
 MAX_ENUMERATED = 5_000
-"""Largest number of instances of one weight that are enumerated, of the some millions of the larger
-weights; chosen by hand."""
+"""Largest number of instances of one weight that are enumerated; chosen by hand."""
 
 PROOF_SLOWDOWN = 10
 """Exact methods and bounds take about this many times longer per instance, so that their rounds are
@@ -209,7 +208,7 @@ class _CounterexampleSearch:
         )
 
     def _phases(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the generators of instances in turn; each round is twice as long as the one before."""
+        """Yield the generators of instances in turn; each round is twice as long as the last."""
         rng = random.Random(self.seed)
         builds = cycle(self.builds)
         slowdown = 1 if len(self.builds) == 1 else PROOF_SLOWDOWN

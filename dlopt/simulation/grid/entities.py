@@ -1,19 +1,50 @@
-"""What a grid consists of while it runs: jobs, subtasks, what was sent, nodes."""
+"""State of a running grid: jobs, subtasks, attempts and nodes."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from enum import Enum, IntEnum, auto
+from typing import Any, TypeAlias
 
+from dlopt.arithmetic import Number
 from dlopt.problems.dag import Graph, Instance, Machine
 from dlopt.problems.dag.topology import topological
 
-# Of a subtask.
-WAITING, READY, SENT, DONE = range(4)
-# Of an attempt: on its way, there, running, its result on its way, lost, over.
-TRAVELS, QUEUED, RUNS, RETURNS, LOST, OVER = range(6)
+
+class SubtaskState(IntEnum):
+    """Progress of a subtask, in the order in which it is made."""
+
+    WAITING = 0
+    """Results of predecessors are missing."""
+    READY = 1
+    """All results of predecessors are in the LAN."""
+    SENT = 2
+    """An attempt was sent to a node."""
+    DONE = 3
+    """Its result is in the LAN."""
+
+
+class AttemptState(Enum):
+    """Progress of an attempt."""
+
+    IN_TRANSIT = auto()
+    """Its data is on the way to the node."""
+    QUEUED = auto()
+    """It waits in the queue of the node."""
+    RUNNING = auto()
+    RETURNING = auto()
+    """Its result is on the way to the scheduler."""
+    LOST = auto()
+    """The node has failed; the scheduler does not know."""
+    OVER = auto()
+
+
+Rank: TypeAlias = tuple[Number, int, int]
+"""Priority of a subtask: latest start, job, topological position; the smallest goes first."""
+QueueKey: TypeAlias = Rank | tuple[Number, int, Rank]
+"""Key of a ready subtask: its rank, or when it was ready, its job, and its rank."""
 
 
 class Subtask:
@@ -26,6 +57,7 @@ class Subtask:
         "data_from",
         "data_in",
         "data_out",
+        "duplicate_attempts",
         "index",
         "job",
         "level",
@@ -33,43 +65,45 @@ class Subtask:
         "missing",
         "planned",
         "rank",
+        "round_trip_times",
         "sent_in",
         "sent_out",
         "state",
-        "strays",
         "tries",
-        "trips",
         "work",
     )
 
     def __init__(self, job: Job, index: int) -> None:
         self.job, self.index = job, index
-        self.state = WAITING
+        self.state = SubtaskState.WAITING
         self.missing = 0  # predecessors whose results are not known yet
         self.after: list[Subtask] = []
-        self.data_from: list[tuple[Subtask, Any]] = []
-        self.data_in: Any = 0  # the largest of its data: they travel side by side
-        self.data_out: Any = 0
-        self.sent_in: Any = 0  # all of its data: what the network carries
-        self.sent_out: Any = 0
-        self.level: Any = 0  # static b-level
-        self.rank: Any = (0, 0, 0)  # deadline less level, job, index: low first
+        self.data_from: list[tuple[Subtask, Number]] = []
+        self.data_in: Number = 0  # the largest of its data: they travel side by side
+        self.data_out: Number = 0
+        self.sent_in: Number = 0  # all of its data: what the network carries
+        self.sent_out: Number = 0
+        self.level: Number = 0  # static b-level
+        self.rank: Rank = (0, 0, 0)  # deadline less level, job, index: low first
         self.work: Any = None
         self.costs: tuple[Any, ...] | None = None  # on each machine, if it has no work
-        self.trips: list[Any] = []  # on each node of the LAN that it is in; see `Rack.trips`
+        self.round_trip_times: list[
+            Number
+        ] = []  # on each node of the LAN that it is in; see `LanNodes.round_trip_times`
         self.attempt: Attempt | None = None
-        self.strays: list[Attempt] = []
+        self.duplicate_attempts: list[Attempt] = []
         self.planned: Node | None = None  # where its graph wants it, if graphs schedule themselves
         self.maker: Node | None = None  # whose result counts
         self.tries = 0
 
-    def time_on(self, node: Node) -> Any:
+    def time_on(self, node: Node) -> Number:
         """Return how long it should take on a node that can run it."""
-        return self.work / node.power if self.costs is None else self.costs[node.index]
+        time: Number = self.work / node.power if self.costs is None else self.costs[node.index]
+        return time
 
 
 class Attempt:
-    """A subtask that was sent to a node."""
+    """One execution of a subtask: it is sent to a node, runs there, and its result returns."""
 
     __slots__ = (
         "arrived",
@@ -80,33 +114,33 @@ class Attempt:
         "expected_known",
         "fate",
         "freed",
+        "is_duplicate",
         "known",
         "node",
         "sent",
         "start",
         "state",
-        "stray",
         "subtask",
     )
 
-    def __init__(self, subtask: Subtask, node: Node, sent: Any) -> None:
+    def __init__(self, subtask: Subtask, node: Node, sent: Number) -> None:
         self.subtask, self.node, self.sent = subtask, node, sent
-        self.state = TRAVELS
-        self.stray = False  # taken off the queue while it runs or returns
-        self.arrived: Any = sent
-        self.due: Any = None
-        self.estimate: Any = 0  # how long it should run
-        self.duration: Any = 0  # how long it would run, if nothing fails
-        self.expected_known: Any = sent
+        self.state = AttemptState.IN_TRANSIT
+        self.is_duplicate = False  # taken off the queue while it runs or returns
+        self.arrived: Number = sent
+        self.due: Number | None = None
+        self.estimate: Number = 0  # how long it should run
+        self.duration: Number = 0  # how long it would run, if nothing fails
+        self.expected_known: Number = sent
         self.start: Any = None
         self.end: Any = None
-        self.known: Any = None
-        self.freed: Any = None
+        self.known: Number | None = None
+        self.freed: Number | None = None
         self.fate = "unfinished"
 
 
 class Node:
-    """A machine: what it holds in truth, and what its scheduler believes."""
+    """A machine: its true state, and the state that its scheduler assumes."""
 
     __slots__ = (
         "back_at",
@@ -129,7 +163,7 @@ class Node:
     )
 
     def __init__(
-        self, index: int, place: int, machine: Machine, latency: Any, unit: Any, power: Any
+        self, index: int, place: int, machine: Machine, latency: Number, unit: Number, power: Number
     ) -> None:
         assert machine.lan is not None  # see `check_fits`
         self.index, self.place, self.machine, self.lan = index, place, machine, machine.lan
@@ -140,50 +174,52 @@ class Node:
         self.queue: deque[Attempt] = deque()  # in the order in which they were sent
         self.running: Attempt | None = None
         self.held: list[Attempt] = []  # what the scheduler believes it holds
-        self.free: Any = 0  # when the scheduler believes that it is free (EMFT)
-        self.presumed_since: Any = None
-        self.busy: Any = 0
-        self.wasted: Any = 0
+        self.free: Number = 0  # when the scheduler believes that it is free (EMFT)
+        self.presumed_since: Number | None = None
+        self.busy: Number = 0
+        self.wasted: Number = 0
 
 
-class Rack:
-    """The nodes of a LAN, and side by side what does not change of them.
+class LanNodes:
+    """The nodes of a LAN, and lists of their constant attributes.
 
     Parameters
     ----------
     nodes : list of Node
     """
 
-    __slots__ = ("arrays", "nodes", "powers", "twice", "unit")
+    __slots__ = ("arrays", "nodes", "powers", "round_trip_latencies", "unit")
 
     def __init__(self, nodes: list[Node]) -> None:
         self.nodes = nodes
         self.powers = [node.power for node in nodes]
-        self.twice = [node.latency + node.latency for node in nodes]
-        self.unit: Any = nodes[0].unit if nodes else 0  # of time, for one of data: the LAN's
+        self.round_trip_latencies = [node.latency + node.latency for node in nodes]
+        self.unit: Number = nodes[0].unit if nodes else 0  # of time, for one of data: the LAN's
         self.arrays: Any = None  # of what is compiled
 
-    def trips(self, subtask: Subtask) -> list[Any]:
-        """Return what a subtask takes on each node with the latencies of both ways.
+    def round_trip_times(self, subtask: Subtask) -> list[Number]:
+        """Return the execution time of a subtask on each node plus the latencies there and back.
 
         Infinite where it cannot run.
         """
         if subtask.costs is None:
             work = subtask.work
-            return [two + work / power for two, power in zip(self.twice, self.powers, strict=True)]
+            return [
+                two + work / power
+                for two, power in zip(self.round_trip_latencies, self.powers, strict=True)
+            ]
         costs = (subtask.costs[node.index] for node in self.nodes)
         return [
             math.inf if cost is None else two + cost
-            for two, cost in zip(self.twice, costs, strict=True)
+            for two, cost in zip(self.round_trip_latencies, costs, strict=True)
         ]
 
 
 class Job:
-    """A graph on its way through the grid."""
+    """A task graph on its way through the grid."""
 
     __slots__ = (
         "arrival",
-        "choosy",
         "decided",
         "due",
         "estimate",
@@ -195,6 +231,7 @@ class Job:
         "last_known",
         "left",
         "lost",
+        "needs_eligibility",
         "output",
         "reason",
         "received",
@@ -204,7 +241,7 @@ class Job:
         "waiting",
     )
 
-    def __init__(self, index: int, graph: Graph, number: Callable[[Any], Any]) -> None:
+    def __init__(self, index: int, graph: Graph, number: Callable[[Number], Number]) -> None:
         self.index, self.graph = index, graph
         assert graph.lan is not None  # see `check_fits`
         self.home: int = graph.lan
@@ -214,20 +251,24 @@ class Job:
         self.input, self.output = number(graph.input), number(graph.output)
         self.lan: int | None = None
         self.decided: Any = None
-        self.received: Any = None
-        self.returned: Any = None
-        self.last_known: Any = None
-        self.estimate: Any = None  # what its response is held against; None if nobody has bid
+        self.received: Number | None = None
+        self.returned: Number | None = None
+        self.last_known: Number | None = None
+        self.estimate: Number | None = (
+            None  # what its response is held against; None if nobody has bid
+        )
         self.reason = ""
         self.lost = 0  # subtasks that had to be sent again
         self.subtasks = _subtasks(self, graph, number)
         self.left = len(self.subtasks)
-        self.choosy = any(one.costs is not None for one in self.subtasks)  # not any node will do
+        self.needs_eligibility = any(
+            one.costs is not None for one in self.subtasks
+        )  # not any node will do
         self.waiting = sorted(self.subtasks, key=lambda one: one.rank)
         self.table: Any = None  # of what is compiled
 
 
-def _subtasks(job: Job, graph: Graph, number: Callable[[Any], Any]) -> list[Subtask]:
+def _subtasks(job: Job, graph: Graph, number: Callable[[Number], Number]) -> list[Subtask]:
     subtasks = [Subtask(job, index) for index in range(len(graph.tasks))]
     for edge in graph.edges:
         source, target, data = subtasks[edge.source], subtasks[edge.target], number(edge.data)
@@ -267,7 +308,7 @@ def check_fits(instance: Instance) -> str | None:
     if instance.network.convention != "scheduler":
         return "data goes from machine to machine: convention must be scheduler"
     if any(machine.lan is None for machine in instance.machines):
-        return "machines stand in no LAN"
+        return "machines belong to no LAN"
     for graph in instance.graphs:
         if graph.lan is None:
             return f"graph {graph.id} has no home LAN"

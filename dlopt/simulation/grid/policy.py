@@ -1,4 +1,4 @@
-"""How the schedulers of a grid decide, and what happens to its machines."""
+"""Policies of the schedulers of a grid, and the failure model of its machines."""
 
 from __future__ import annotations
 
@@ -110,14 +110,14 @@ class Policy(Record):
 
 
 LITERAL = Policy(full="stop", response="added", free_time="execution")
-"""As printed, in the readings that agree with the rest of the thesis."""
+"""The policy as printed, in the readings that agree with the rest of the thesis."""
 
 PRINTED: Mapping[str, Mapping[str, str]] = {
     "head-of-line": {"full": "stop"},
     "eq5": {"response": "added"},
     "eq6": {"free_time": "execution"},
 }
-"""In what `LITERAL` differs from the default: what the thesis prints, by name."""
+"""The differences of `LITERAL` from the default: rules that the thesis prints, by name."""
 
 READINGS: Mapping[str, Mapping[str, str]] = {
     "eq3-corrected": {"credibility": "corrected"},
@@ -129,8 +129,7 @@ READINGS: Mapping[str, Mapping[str, str]] = {
 }
 """Readings that the thesis excludes or does not ask for, by name: none of them is printed.
 
-They show what hangs on a rule. The last two contradict sections 3.2.2 and 4.2.2.
-"""
+They show the effect of a rule. The last two contradict sections 3.2.2 and 4.2.2."""
 
 EXTENSIONS: Mapping[str, Mapping[str, str]] = {
     "near-future-load": {"bid_load": "near-future"},
@@ -183,23 +182,23 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Hazards(Record):
-    """What happens to machines that no scheduler is told.
+class FailureModel(Record):
+    """Failures and execution times of the machines, unknown to the schedulers.
 
     Parameters
     ----------
     failure_rate : Number, default 0
-        The probability that a machine fails while it runs a subtask; .002 at most in the thesis.
+        Probability that a machine fails while it runs a subtask; at most .002 in the thesis.
     recovery : (Number, Number), default (1, 3600)
-        How long it is down then: between these, evenly.
+        Down time after such a failure, uniform in this interval.
     slowdown : (Number, Number), default (1, 1)
-        A run takes its estimate times a number between these.
+        Actual by estimated execution time, uniform in this interval.
     failures : tuple of Outage
-        Besides, these machines are down at these times, whether they run anything or not.
+        Further outages at given times, whether the machines run anything or not.
 
     Examples
     --------
-    >>> Hazards(failure_rate=0.002).recovery
+    >>> FailureModel(failure_rate=0.002).recovery
     (1, 3600)
     """
 
@@ -217,5 +216,5 @@ class Hazards(Record):
                 yield Fault(name, ends, "must be two numbers, the first not above the second")
 
 
-CALM = Hazards()
-"""Nothing fails, and everything takes as long as estimated."""
+NO_FAILURES = FailureModel()
+"""No failures, and exact estimates of execution times."""
