@@ -10,7 +10,7 @@ from benchmarks.papers.claims import Verdict
 from benchmarks.papers.coreservation_claims import Claim, difference, quotient, told
 from benchmarks.papers.coreservation_points import NARROWER, Experiment, experiments, quick, under
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
-from dlopt.simulation.replications import Estimate
+from dlopt.simulation.replications import MeanEstimate
 
 SMALL = Experiment(
     "requests", "min5", {n: {"requests": n} for n in (4, 8)}, exact=("bound",), proven=(8,)
@@ -151,14 +151,14 @@ def test_what_exact_methods_gave_is_taken_from_pictures(rows, tmp_path):
 
 def test_intervals_are_of_what_is_compared_seed_by_seed():
     pairs = [(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]
-    assert quotient(pairs) == Estimate(0.5, 0.0)
+    assert quotient(pairs) == MeanEstimate(0.5, 0.0)
     assert difference(pairs).mean == -2
     assert difference(pairs).half_width == pytest.approx(2.484, abs=1e-3)
-    assert quotient([(1.0, 2.0)]) == Estimate(0.5, None)
+    assert quotient([(1.0, 2.0)]) == MeanEstimate(0.5, None)
     for one, shown in (
-        (Estimate(0.5, None), "0.50"),
-        (Estimate(0.5, 0.0123), "0.50 ± 0.01"),
-        (Estimate(100.0, 9.7), "100.00 ± 10"),
+        (MeanEstimate(0.5, None), "0.50"),
+        (MeanEstimate(0.5, 0.0123), "0.50 ± 0.01"),
+        (MeanEstimate(100.0, 9.7), "100.00 ± 10"),
     ):
         assert told(one) == shown
 

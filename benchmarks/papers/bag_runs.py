@@ -17,7 +17,7 @@ from dlopt import solve
 from dlopt.generation.bag import gds
 from dlopt.problems.bag import Instance, success_ratios
 from dlopt.result import Limits, Status
-from dlopt.simulation.parallel import spread
+from dlopt.simulation.parallel import imap_unordered
 
 BASE = 2500
 """With so many tasks the load is 1."""
@@ -242,7 +242,9 @@ def rows_of(
         for job in jobs
         if (missing := tuple(label for label in job.labels if job.key(label) not in found))
     ]
-    for number, made in enumerate(spread(_Job.run, todo, processes) if todo else (), start=1):
+    for number, made in enumerate(
+        imap_unordered(_Job.run, todo, processes) if todo else (), start=1
+    ):
         for row in made:
             kept.add(row)
         print(f"\r{number} of {len(todo)} instances", end="", file=sys.stderr, flush=True)

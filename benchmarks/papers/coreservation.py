@@ -38,7 +38,7 @@ from benchmarks.papers.coreservation_points import (
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
 from benchmarks.papers.figure_files import curves_of, picture
 from dlopt.plotting.line_charts import Curve, Panel, Spot
-from dlopt.simulation.replications import Estimate, estimate
+from dlopt.simulation.replications import MeanEstimate, estimate
 
 _LABELS = {
     "rejections": "rejections",
@@ -75,7 +75,7 @@ class Results:
 
     def estimates(
         self, figure: str, label: str, measure: str, seeds: int | None = None
-    ) -> dict[float, Estimate]:
+    ) -> dict[float, MeanEstimate]:
         """Return means and confidence intervals by abscissa, of all seeds or of the first ones."""
         found = {x: self.by_seed(figure, x, label, measure) for x in self.xs(figure)}
         some = {x: [v for k, v in it.items() if k < (seeds or inf)] for x, it in found.items()}

@@ -32,7 +32,7 @@ from benchmarks.rows import stored as read_stored
 from dlopt.generation.request_distributions import QUARTERS
 from dlopt.problems.coreservation import Instance, Solution, objective
 from dlopt.result import NO_LIMITS, Limits
-from dlopt.simulation.parallel import spread
+from dlopt.simulation.parallel import imap_unordered
 
 PATIENCE = 120.0
 """Limit of a bound, far above what its linear program takes."""
@@ -195,7 +195,9 @@ def rows_of(cells: Sequence[Cell], path: Path | None, processes: int) -> dict[Ce
         if any(cell.limit is not None for cell in todo):
             compile_moves()  # once for all processes
         begun = time.perf_counter()
-        for number, row in enumerate(spread(Cell.run, todo, processes) if todo else (), start=1):
+        for number, row in enumerate(
+            imap_unordered(Cell.run, todo, processes) if todo else (), start=1
+        ):
             found.add(row)
             spent = time.perf_counter() - begun
             told = f"\r{number} of {len(todo)} cells, {spent:.0f} s"

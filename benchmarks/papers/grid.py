@@ -35,7 +35,7 @@ from benchmarks.papers.grid_claims import (
 from dlopt.plotting.line_charts import Curve, Panel, Spot
 from dlopt.simulation.grid import Credibility, variant
 from dlopt.simulation.grid.sweep import GridExperiment, read_rows, sweep
-from dlopt.simulation.parallel import spread
+from dlopt.simulation.parallel import imap_unordered
 
 _LABELS = {
     "met_ratio": "deadlines met",
@@ -302,7 +302,7 @@ def main() -> int:
     print(f"{len(rows)} simulations, {sum(float(row.seconds) for row in rows):.0f} s\n")
     if REFERENCE in settings:
         looked = bounded(scale, proofs, figures)
-        bounds = Bounds(spread(bound, looked, wanted.processes) if looked else ())
+        bounds = Bounds(imap_unordered(bound, looked, wanted.processes) if looked else ())
         draw(results, bounds, tuple(VARIANTS), wanted.out, figures)
     for line in _table(results, elsewhere, figures):
         print(line)

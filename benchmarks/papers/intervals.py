@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from dlopt.simulation.replications import Estimate
+from dlopt.simulation.replications import MeanEstimate
 
 EPSILON = 1e-9
 """Numbers that differ by less are equal."""
 
 
-def between(found: Estimate, least: float = -inf, most: float = inf) -> str:
+def between(found: MeanEstimate, least: float = -inf, most: float = inf) -> str:
     """Return whether a mean lies between two bounds, which count as inside.
 
     Examples
     --------
-    >>> between(Estimate(3.0, 1.0), 2.0), between(Estimate(3.0, 1.0), most=1.5)
+    >>> between(MeanEstimate(3.0, 1.0), 2.0), between(MeanEstimate(3.0, 1.0), most=1.5)
     ('holds', 'does not')
-    >>> between(Estimate(3.0, 2.0), 2.0), between(Estimate(3.0, None), 2.0)
+    >>> between(MeanEstimate(3.0, 2.0), 2.0), between(MeanEstimate(3.0, None), 2.0)
     ('open', 'open')
     """
     if found.half_width is None:

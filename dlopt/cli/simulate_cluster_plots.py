@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from dlopt.result import Result, Status
 
 if TYPE_CHECKING:
-    from dlopt.simulation import MixedRun, Point, Run
+    from dlopt.simulation import LoadPoint, MixedRun, StreamRun
 
 
-def draw_points(what: str, points: Sequence[Point], path: Path) -> None:
+def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
     """Draw means over the system load, or side by side if the workload knows none."""
     from dlopt.cli.simulate_cluster_tables import is_mixed
     from dlopt.plotting.line_charts import Curve, Spot, plot_curves
@@ -43,7 +43,7 @@ def draw_points(what: str, points: Sequence[Point], path: Path) -> None:
     plot_curves(panels, path, title=what, note=note, axis=axis, words=names if without else ())
 
 
-def draw_runs(what: str, runs: Sequence[Run] | Sequence[MixedRun], path: Path) -> None:
+def draw_runs(what: str, runs: Sequence[StreamRun] | Sequence[MixedRun], path: Path) -> None:
     """Draw the schedule of one run, or how several of them fare on the same tasks."""
     if len(runs) == 1:
         _draw_schedule(runs[0], path)
@@ -72,7 +72,7 @@ def draw_runs(what: str, runs: Sequence[Run] | Sequence[MixedRun], path: Path) -
     plot_curves(panels, path, title=what, note=note, axis=axis, steps=True)
 
 
-def _draw_schedule(run: Run | MixedRun, path: Path) -> None:
+def _draw_schedule(run: StreamRun | MixedRun, path: Path) -> None:
     from dlopt.plotting import plot
 
     status = Status.UNSOUND if run.violations else Status.FEASIBLE

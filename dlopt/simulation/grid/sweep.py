@@ -28,7 +28,7 @@ from dlopt.simulation.grid.random_topologies import TOPOLOGIES
 from dlopt.simulation.grid.run import PERIOD, GridRun, simulate_grid
 from dlopt.simulation.grid.topology import BuiltGrid
 from dlopt.simulation.grid.workload import Workload
-from dlopt.simulation.parallel import spread
+from dlopt.simulation.parallel import imap_unordered
 
 VERSION = 1
 """Version of the format of a line."""
@@ -213,7 +213,7 @@ def sweep(
         tell(done, len(wanted))
         # The longest first, so that none is left alone at the end; in one process as they come.
         order = todo if processes == 1 else sorted(todo, key=lambda case: -case.tasks * case.nodes)
-        for row in spread(_work, order, processes):
+        for row in imap_unordered(_work, order, processes):
             if kept is None:
                 found[row.case] = row
             else:
