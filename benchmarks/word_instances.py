@@ -11,8 +11,8 @@ from typing import Any
 from dlopt import DloptError, io, registry
 from dlopt.formats import binpack, dot, etc, stg
 from dlopt.generation import generate
-from dlopt.generation.bag import of_matrix
-from dlopt.generation.bin_packing import packed
+from dlopt.generation.bag import instance_from_etc
+from dlopt.generation.bin_packing import bin_packing_instance
 from dlopt.generation.task_graphs import instance_of, machine_set
 
 SHIPPED = Path(__file__).parents[1] / "instances"
@@ -144,13 +144,13 @@ def _some(folder: Path, pattern: str, most: int) -> list[Path]:
 def _part(path: Path) -> Any:
     """Return some tasks of a matrix on a few machines: the whole proves nothing in seconds."""
     matrix = etc.read(path)
-    return of_matrix(replace(matrix, times=tuple(row[:4] for row in matrix.times[:16])))
+    return instance_from_etc(replace(matrix, times=tuple(row[:4] for row in matrix.times[:16])))
 
 
 def _packing(path: Path) -> Any:
     """Return some items of the first problem of a file."""
     problem = binpack.read(path, "orlib")[0]
-    return packed(replace(problem, items=problem.items[:ITEMS]))
+    return bin_packing_instance(replace(problem, items=problem.items[:ITEMS]))
 
 
 def valid(case: Case) -> Any | None:
