@@ -1,4 +1,4 @@
-"""Conversion of the jobs of a log to requests for CPU: each requests its processors while it runs."""
+"""Conversion of the jobs of a log to requests for CPU: each for its processors while it runs."""
 
 from __future__ import annotations
 

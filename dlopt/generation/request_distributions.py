@@ -95,7 +95,7 @@ def _part(percent: int, machine: int | None, shape: Points) -> Part:
 
 
 def shapes_of(streams: RandomStreams, shapes: str = ALL_SHAPES) -> Iterator[Points]:
-    """Yield benefit functions: each of the four once in every four, in random order; or always one."""
+    """Yield benefit functions: each once in every four, in random order; or always the same."""
     check_choice("shapes", shapes, (ALL_SHAPES, *SHAPES))
     draw = streams.get("shape")
     chosen = tuple(SHAPES.values()) if shapes == ALL_SHAPES else (SHAPES[shapes],)

@@ -12,18 +12,20 @@ from hypothesis import strategies as st
 
 from dlopt.errors import InvalidInstanceError, NotApplicableError
 from dlopt.formats.dot import parse, read, write
-from dlopt.formats.dot_language import drawn
-from dlopt.formats.task_graph import Collector, GraphEdge, GraphTask, TaskGraph
+from dlopt.formats.dot_language import parse_dot
+from dlopt.formats.task_graph import GraphEdge, GraphTask, TaskGraph, TaskGraphBuilder
 from tests.formats.graph_faults import told
 
 
 def edges_of(text: str) -> list[tuple[str, str, dict[str, str]]]:
-    edges = drawn(text, Collector()).edges
+    edges = parse_dot(text, TaskGraphBuilder()).edges
     return [(edge.source, edge.target, edge.attributes) for edge in edges]
 
 
 def nodes_of(text: str) -> dict[str, dict[str, str]]:
-    return {name: node.attributes for name, node in drawn(text, Collector()).nodes.items()}
+    return {
+        name: node.attributes for name, node in parse_dot(text, TaskGraphBuilder()).nodes.items()
+    }
 
 
 # the language
@@ -65,8 +67,8 @@ def test_chains_ports_and_subgraphs() -> None:
 
 
 def test_attributes_of_the_graph() -> None:
-    found = drawn(
-        'digraph g { graph [A=1]; "no of"=2; subgraph { b=3; graph [c=4] } }', Collector()
+    found = parse_dot(
+        'digraph g { graph [A=1]; "no of"=2; subgraph { b=3; graph [c=4] } }', TaskGraphBuilder()
     )
     assert found.facts == {"a": "1", "no of": "2"}
 
