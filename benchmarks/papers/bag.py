@@ -46,7 +46,7 @@ from benchmarks.papers.bag_runs import (
 from benchmarks.papers.claims import otherwise
 from benchmarks.papers.figure_files import picture
 from benchmarks.rows import kept
-from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation.replications import estimate
 
 
@@ -81,7 +81,7 @@ class Results(Averages):
         for place, x in enumerate(self.xs(experiment)):
             values = list(self.values(experiment, x, label, measure).values())
             if values:
-                spots.append(Spot(float(x) if x.isdigit() else place, *estimate(values)))
+                spots.append(DataPoint(float(x) if x.isdigit() else place, *estimate(values)))
         return Curve(label, tuple(spots))
 
 
@@ -190,7 +190,7 @@ def _panel(
     results: Results, experiment: str, title: str, measure: str, labels: Sequence[str]
 ) -> Panel:
     curves = (results.curve(experiment, label, measure) for label in labels)
-    short = (replaced(curve) for curve in curves if curve.spots)
+    short = (replaced(curve) for curve in curves if curve.points)
     return title, tuple(short)
 
 

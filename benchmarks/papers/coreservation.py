@@ -37,7 +37,7 @@ from benchmarks.papers.coreservation_points import (
 )
 from benchmarks.papers.coreservation_runs import Cell, Plan, Row, rows_of, stored
 from benchmarks.papers.figure_files import curves_of, picture
-from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation.replications import MeanEstimate, estimate
 
 _LABELS = {
@@ -101,7 +101,7 @@ class Results:
     ) -> tuple[Curve, ...]:
         found = {label: self.estimates(figure, label, measure, seeds) for label in labels}
         return tuple(
-            Curve(label, tuple(Spot(x, *one) for x, one in spots.items()))
+            Curve(label, tuple(DataPoint(x, *one) for x, one in spots.items()))
             for label, spots in found.items()
             if spots
         )
@@ -144,7 +144,7 @@ def draw(results: Results, variant: str, folder: Path) -> None:
         for measure in it.measures:
             panels += results.panels(figure, measure)
             if measure == "reserved":
-                ideal = tuple(Spot(x, x) for x in results.xs(figure))
+                ideal = tuple(DataPoint(x, x) for x in results.xs(figure))
                 title, curves = panels[-1]
                 panels[-1] = title, (*curves, Curve("requested, no plan has more", ideal))
         picture(

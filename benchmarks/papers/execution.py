@@ -13,7 +13,7 @@ import dlopt
 from benchmarks.papers import cli_arguments
 from benchmarks.papers.figure_files import picture
 from dlopt.heuristics.iit.partitioning_rules import OptimalPartition
-from dlopt.plotting.line_charts import Curve, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 
@@ -50,8 +50,8 @@ def main() -> int:
         (
             f"time / 1000, set-up costs of {cost}",
             (
-                Curve("E(load, n)", tuple(Spot(n, found[cost][n - 1] / 1000) for n in DRAWN)),
-                Curve("proven optimum", tuple(Spot(n, exact[cost][n] / 1000) for n in DRAWN)),
+                Curve("E(load, n)", tuple(DataPoint(n, found[cost][n - 1] / 1000) for n in DRAWN)),
+                Curve("proven optimum", tuple(DataPoint(n, exact[cost][n] / 1000) for n in DRAWN)),
             ),
         )
         for cost in SET_UP

@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict, otherwise
 from benchmarks.papers.figure_files import picture
-from dlopt.plotting.line_charts import Curve, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint
 from dlopt.simulation.feedback import (
     ExperimentSetting,
     FeedbackRun,
@@ -256,7 +256,8 @@ def draw(results: Results, figures: Collection[str], folder: Path, note: str) ->
             Curve(
                 name,
                 tuple(
-                    Spot(at, *spread) for at, spread in measure_over_time(found.runs[name], measure)
+                    DataPoint(at, *spread)
+                    for at, spread in measure_over_time(found.runs[name], measure)
                 ),
             )
             for name in strategies

@@ -32,7 +32,7 @@ from benchmarks.papers.grid_claims import (
     asked,
     flat_cases,
 )
-from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation.grid import Credibility, variant
 from dlopt.simulation.grid.sweep import GridExperiment, read_rows, sweep
 from dlopt.simulation.parallel import imap_unordered
@@ -213,12 +213,14 @@ def _curve(results: Results, measure: str, name: str, of: Sequence[GridExperimen
     for case in of:
         if results.has(case):
             mean, half = results.spread(measure, case)
-            spots.append(Spot(case.queue_size, mean / unit, None if half is None else half / unit))
+            spots.append(
+                DataPoint(case.queue_size, mean / unit, None if half is None else half / unit)
+            )
     return Curve(name, tuple(spots))
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    return tuple(curve for curve in curves if curve.spots)
+    return tuple(curve for curve in curves if curve.points)
 
 
 def _cell(results: Results, claim: Claim, name: str) -> str:

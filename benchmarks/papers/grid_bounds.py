@@ -13,7 +13,7 @@ import networkx as nx
 
 from benchmarks.papers.fluid import fluid_bound
 from dlopt.arithmetic import exact
-from dlopt.plotting.line_charts import Curve, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint
 from dlopt.problems import admission
 from dlopt.problems.cluster import Cluster
 from dlopt.problems.dag import Graph
@@ -47,7 +47,7 @@ class Bounds:
     def curve(self, name: str, measure: str, cases: Iterable[GridExperiment]) -> list[Curve]:
         """Return the bounds of a measure over the sizes of the queue; none if there are none."""
         spots = tuple(
-            Spot(case.queue_size, *estimate([getattr(one, measure) for one in ones]))
+            DataPoint(case.queue_size, *estimate([getattr(one, measure) for one in ones]))
             for case in cases
             if measure in MEASURES and (ones := self._found.get(common(case)))
         )

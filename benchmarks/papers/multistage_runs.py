@@ -10,7 +10,7 @@ from itertools import product
 from benchmarks.papers.fluid import fluid_bound
 from dlopt.generation.multistage import mamat5
 from dlopt.heuristics.multistage.methods import decided
-from dlopt.plotting.line_charts import Curve, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint
 from dlopt.problems.multistage import Instance, objective
 from dlopt.simulation.parallel import imap_unordered
 from dlopt.simulation.replications import MeanEstimate, estimate
@@ -131,13 +131,13 @@ class Results:
         spots = []
         for load in LOADS:
             values = [one[measure] for one in self.found[share, advance, load]]
-            spots.append(Spot(load, *estimate(values)))
+            spots.append(DataPoint(load, *estimate(values)))
         return Curve(label, tuple(spots))
 
     def bound(self, label: str, share: float) -> list[Curve]:
         """Return what no plan rejects less than, as a curve; none if it is unknown."""
         found = {load: self.bounds.get((share, 0.0, load)) for load in LOADS}
-        spots = tuple(Spot(load, *estimate(ones)) for load, ones in found.items() if ones)
+        spots = tuple(DataPoint(load, *estimate(ones)) for load, ones in found.items() if ones)
         return [Curve(label, spots)] if spots else []
 
     def gaps(

@@ -18,7 +18,7 @@ from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import Verdict
 from benchmarks.papers.figure_files import picture
 from benchmarks.timing import once
-from dlopt.plotting.line_charts import Curve, Panel, Spot
+from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 
 WAITING = (300, 1000, 2000, 3000)
 """So many tasks are in the tables."""
@@ -250,7 +250,7 @@ def panels(name: str, measured: Measured) -> list[Panel]:
 
 
 def _curve(name: str, times: Times) -> Curve:
-    return Curve(name, tuple(Spot(n, time) for n, time in times.items()))
+    return Curve(name, tuple(DataPoint(n, time) for n, time in times.items()))
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
     """Draw means over the system load, or side by side if the workload knows none."""
     from dlopt.cli.simulate_cluster_tables import is_mixed
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
     measures = [("reject_ratio", "reject ratio"), ("utilization", "utilization")]
     if any(map(is_mixed, points)):
@@ -27,7 +27,7 @@ def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
         curves = []
         for number, name in enumerate(names):
             spots = [
-                Spot(point.system_load or 0.0, found.mean, found.half_width)
+                DataPoint(point.system_load or 0.0, found.mean, found.half_width)
                 for point in points
                 if point.method == name
                 and hasattr(point.outcomes[0], measure)
@@ -48,7 +48,7 @@ def draw_runs(what: str, runs: Sequence[StreamRun] | Sequence[MixedRun], path: P
     if len(runs) == 1:
         _draw_schedule(runs[0], path)
         return
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
     stream = runs[0].workload
     begin, end = float(stream.begin), float(stream.horizon)
@@ -60,7 +60,11 @@ def draw_runs(what: str, runs: Sequence[StreamRun] | Sequence[MixedRun], path: P
         for run in runs:
             counts: list[tuple[float, int]] = getattr(run, course)()
             last = counts[-1][1] if counts else 0
-            spots = [Spot(begin, 0), *(Spot(*count) for count in counts), Spot(end, last)]
+            spots = [
+                DataPoint(begin, 0),
+                *(DataPoint(*count) for count in counts),
+                DataPoint(end, last),
+            ]
             curves.append(Curve(run.algorithm.name, tuple(spots)))
         panels.append((label, tuple(curves)))
     tasks = len(stream) - stream.promised

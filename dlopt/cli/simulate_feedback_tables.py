@@ -166,14 +166,16 @@ def checked(found: StrategyComparison) -> dict[str, int]:
 
 def draw(found: StrategyComparison, path: Path) -> None:
     """Draw all measures over the time."""
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
     from dlopt.simulation.feedback import measure_over_time
 
     panels = []
     for measure in _MEASURES:
         curves = []
         for name, runs in found.runs.items():
-            spots = [Spot(middle, *spread) for middle, spread in measure_over_time(runs, measure)]
+            spots = [
+                DataPoint(middle, *spread) for middle, spread in measure_over_time(runs, measure)
+            ]
             curves.append(Curve(name, tuple(spots)))
         label = "utilization bound" if measure == "bound" else measure.replace("_", " ")
         panels.append((label, tuple(curves)))

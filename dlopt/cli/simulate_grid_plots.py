@@ -72,7 +72,7 @@ def _draw_gantt(
 
 def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | None) -> None:
     """Draw measures of one simulation over time: of all LANs, and of some or of the extremes."""
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
     shown = lans
     if shown is None and 1 < len(outcome.nodes) <= _MOST_CURVES:
@@ -91,7 +91,7 @@ def _draw_over_time(outcome: GridOutcome, path: Path, lans: tuple[int, ...] | No
         curves = tuple(
             Curve(
                 name,
-                tuple(Spot(begin, value) for begin, value in course if value is not None),
+                tuple(DataPoint(begin, value) for begin, value in course if value is not None),
             )
             for name, course in courses.items()
         )
@@ -112,7 +112,7 @@ def _extreme(courses: Sequence[Series], of: Callable[[Iterable[float]], float]) 
 
 def draw_rows(rows: Sequence[SweepRow], path: Path) -> None:
     """Draw measures over the queue size, or over whatever else is swept; a curve a rest."""
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
 
     grouped = groups(rows)
     differ = [at for at, _ in enumerate(SWEPT) if len({key[at] for key in grouped}) > 1]
@@ -120,13 +120,13 @@ def draw_rows(rows: Sequence[SweepRow], path: Path) -> None:
     axis = numeric[-1] if numeric else SWEPT.index("queue_size")
     panels = []
     for measure in ("met_ratio", "response", "external", "internal"):
-        curves: dict[str, list[Spot]] = {}
+        curves: dict[str, list[DataPoint]] = {}
         for key, group in sorted(grouped.items(), key=lambda item: float(item[0][axis])):
             rest = [at for at in differ if at != axis]
             name = ", ".join(f"{SWEPT[at]} {key[at]}".replace("_", " ") for at in rest)
             found = mean(group, measure)
             if found is not None:
-                spot = Spot(float(key[axis]), found[0], found[1])
+                spot = DataPoint(float(key[axis]), found[0], found[1])
                 curves.setdefault(name or "all", []).append(spot)
         drawn = tuple(Curve(name, tuple(spots)) for name, spots in curves.items())
         panels.append((measure.replace("_", " "), drawn))

@@ -146,7 +146,7 @@ class _WorkflowBuilder:
         return self.builder.graph(name, unit="amount")
 
     def data(self, source: str, target: str) -> Number:
-        """Return the data of an edge; where jobs differ on the size of a file, its writer is right."""
+        """Return the data of an edge; where jobs differ on a file's size, its writer is right."""
         written, read = self.written.get(source, {}), self.read.get(target, {})
         shared = shared_files(written, read)
         sizes = [self.sizes[file] if (n := written[file]) is None else n for file in shared]

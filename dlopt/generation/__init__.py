@@ -81,7 +81,7 @@ def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any
 
 
 def _invalid_parameters(function: Any, parameters: dict[str, Any]) -> list[str]:
-    """Return the parameters that have another type than the function requires, or are not finite."""
+    """Return the parameters that are not finite, or not of the type that the function requires."""
     kinds = get_type_hints(function)
 
     def fits(name: str, value: Any) -> bool:

@@ -272,7 +272,7 @@ def chen(
 
 
 def _document(made: Any, shape: Callable[..., Shape]) -> None:
-    """Give a family the name and docstring of its shape, and its parameters with the common ones."""
+    """Give a family the name and docstring of its shape, and all parameters."""
     both = inspect.signature(shape), inspect.signature(made)
     parameters = {
         name: p for one in both for name, p in one.parameters.items() if p.kind is p.KEYWORD_ONLY
