@@ -1,4 +1,4 @@
-"""Answers of the library held against those of another engine: HiGHS, or brute force."""
+"""Comparison of the library's answers with another engine: HiGHS, or brute force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances on which solvers are asked again: shipped, generated, and of the public data sets."""
+"""Instances for the cross-check of solvers: shipped, generated, and of the public data sets."""
 
 from __future__ import annotations
 
@@ -59,19 +59,8 @@ SMALL: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """An instance, and the objective that is asked of it.
-
-    Parameters
-    ----------
-    stem, source, name : str
-        The source is ``shipped``, ``generated`` or ``data``.
-    make : callable
-    objective : str, optional
-        By default the problem's own.
-    tiny : bool
-        Whether brute force ends.
-    """
+class SolverTask:
+    """An instance, and the objective with which it is solved."""
 
     stem: str
     source: str
@@ -86,22 +75,22 @@ def objectives(stem: str) -> tuple[str, ...]:
     return tuple(registry.method(stem, "exact").objectives)
 
 
-def shipped(stem: str) -> Iterator[Case]:
+def shipped(stem: str) -> Iterator[SolverTask]:
     """Yield each instance of the project under each objective."""
     for path in sorted((SHIPPED / stem).rglob("*.json")):
         for objective in objectives(stem):
             name = f"{path.relative_to(SHIPPED).as_posix()} {objective}"
-            yield Case(stem, "shipped", name, lambda path=path: io.read(path), objective)
+            yield SolverTask(stem, "shipped", name, lambda path=path: io.read(path), objective)
 
 
-def generated(stem: str, seeds: int) -> Iterator[Case]:
+def generated(stem: str, seeds: int) -> Iterator[SolverTask]:
     """Yield small instances of each family, under the objectives in turn."""
     for seed in range(seeds):
         turn = itertools.cycle(objectives(stem))
         for number, (family, options) in enumerate(SMALL[stem]):
             for objective in (None, *itertools.islice(turn, 2)):
                 told = " ".join(f"{key}={value}" for key, value in options.items())
-                yield Case(
+                yield SolverTask(
                     *(stem, "generated", f"{family} {told} seed={seed} {objective or 'default'}"),
                     lambda f=family, o=options, s=seed: generate(stem, f, seed=s, **o),
                     objective,
@@ -109,27 +98,29 @@ def generated(stem: str, seeds: int) -> Iterator[Case]:
                 )
 
 
-def data(stem: str, folder: Path, most: int) -> Iterator[Case]:
+def data(stem: str, folder: Path, most: int) -> Iterator[SolverTask]:
     """Yield some instances of the public data sets, at most so many of each set."""
     for path in _some(folder / "stg" / "50", "*.stg", most) if stem == "dag" else ():
         for machines in (2, 8):
-            yield Case(
+            yield SolverTask(
                 *("dag", "data", f"stg/50/{path.stem} on {machines}"),
                 lambda path=path, m=machines: instance_of(stg.read(path), machine_set(m)),
             )
     graphs = folder / "dag_comm_optimal" / "graphs"
     for path in _some(graphs, "*.dot", most) if stem == "dag" else ():
         machines = int(path.stem.partition("p_")[0]) if path.stem[0].isdigit() else 3
-        yield Case(
+        yield SolverTask(
             *("dag", "data", path.stem),
             lambda path=path, m=machines: instance_of(dot.read(path), machine_set(m)),
         )
     for path in _some(folder / "etc_braun", "u_*", most) if stem == "bag" else ():
-        yield Case("bag", "data", f"{path.name}, 16 of its tasks", lambda path=path: _part(path))
+        yield SolverTask(
+            "bag", "data", f"{path.name}, 16 of its tasks", lambda path=path: _part(path)
+        )
     if stem == "coreservation":
         for file in _some(folder / "binpack" / "orlib", "*.txt", most):
             name = f"{file.name}, first {ITEMS} items"
-            yield Case(
+            yield SolverTask(
                 *(stem, "data", name),
                 lambda file=file: _packing(file),
                 "rejections-then-machines",
@@ -153,7 +144,7 @@ def _packing(path: Path) -> Any:
     return bin_packing_instance(replace(problem, items=problem.items[:ITEMS]))
 
 
-def valid(case: Case) -> Any | None:
+def valid(case: SolverTask) -> Any | None:
     """Return the instance; None if it is none, or the objective does not apply to it."""
     try:
         return case.make()

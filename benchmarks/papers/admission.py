@@ -1,4 +1,4 @@
-"""Draw the papers' figures on streams again, and hold their claims against them.
+"""Reproduce the papers' figures on streams, and test their claims.
 
 ``python -m benchmarks.papers.admission --help``
 """

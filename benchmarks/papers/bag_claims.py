@@ -1,8 +1,8 @@
-"""What Liu, Baskiyar and Li 2007 say of their figures, and whether runs say so too.
+"""Claims of Liu, Baskiyar and Li 2007 about their figures, and their tests.
 
-Methods are compared run by run, on the same instance; an interval is that of the mean of the
-differences, or of the ratios, at 95 %. A claim *holds* if the interval says so at every point that
-it is about, *only* at the points that are named.
+Methods are compared run by run, on the same instance (paired differences); an interval is the 95 %
+confidence interval of the mean of the differences, or of the ratios. A claim *holds* if the
+interval implies it at every point that it is about, *only* at the points that are named.
 """
 
 from __future__ import annotations

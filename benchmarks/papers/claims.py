@@ -1,4 +1,4 @@
-"""What the papers say of their figures, and whether simulations say so too."""
+"""Claims of the papers about their figures on streams, and their tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EPSILON = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a claim fares: ``holds``, ``does not``, or ``only`` and when."""
+    """Verdict on a claim: ``holds``, ``does not``, or ``only`` with conditions."""
 
     word: str
     numbers: str

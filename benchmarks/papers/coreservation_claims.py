@@ -1,7 +1,7 @@
-"""What Min 2001 says of its figures, and whether simulations say so too.
+"""Claims of Min 2001 about its figures, and their tests.
 
-Methods are compared seed by seed, since all of them see the same requests. A claim is judged
-by the 95 % confidence interval of that: it is *open* where the interval does not decide it.
+Methods are compared seed by seed, since all of them get the same requests (paired differences). A
+claim is judged by the 95 % confidence interval: it is *open* where the interval does not decide it.
 """
 
 from __future__ import annotations

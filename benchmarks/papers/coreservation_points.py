@@ -1,4 +1,4 @@
-"""What Min's figures 4.3-4.7 and 5.9-5.13 vary: instances, methods, measures."""
+"""Parameters of Min's figures 4.3-4.7 and 5.9-5.13: instances, methods, measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw figure 4.5 of Mamat 2011 again: how long one task takes on so many nodes.
+"""Reproduce figure 4.5 of Mamat 2011: the execution time of one task over the number of nodes.
 
 ``python -m benchmarks.papers.execution --help``
 """

@@ -1,4 +1,4 @@
-"""The experiments on streams of divisible loads, as the papers describe them."""
+"""Experiments on streams of divisible loads, as described in the papers."""
 
 from __future__ import annotations
 

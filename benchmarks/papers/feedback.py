@@ -1,4 +1,4 @@
-"""Draw the figures of Mamat 2011, chapter 7, again, and hold its claims against them.
+"""Reproduce the figures of Mamat 2011, chapter 7, and test its claims.
 
 ``python -m benchmarks.papers.feedback --help``
 """

@@ -1,4 +1,4 @@
-"""Pictures of curves, with what they show beside them."""
+"""Files of figures: charts of curves, with their points as CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw the figures of Chen 2001 again, and hold its claims against them.
+"""Reproduce the figures of Chen 2001, and test its claims.
 
 ``python -m benchmarks.papers.grid --help``
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.papers import cli_arguments
 from benchmarks.papers.claims import otherwise
 from benchmarks.papers.figure_files import picture, read_panels
-from benchmarks.papers.grid_bounds import Bounds, bound, common
+from benchmarks.papers.grid_bounds import CaseBounds, bound, common
 from benchmarks.papers.grid_claims import (
     CLAIMS,
     FULL,
@@ -26,11 +26,11 @@ from benchmarks.papers.grid_claims import (
     USUAL,
     Claim,
     MissingCaseError,
+    OpenChoice,
     Results,
     Scale,
-    Setting,
-    asked,
     flat_cases,
+    required_experiments,
 )
 from dlopt.plotting.line_charts import Curve, DataPoint, Panel
 from dlopt.simulation.grid import Credibility, variant
@@ -112,7 +112,7 @@ def credibility() -> None:
 
 def draw(
     results: Results,
-    bounds: Bounds,
+    bounds: CaseBounds,
     names: Sequence[str],
     folder: Path,
     figures: Iterable[str] = FIGURES,
@@ -248,7 +248,7 @@ def robust(reference: Results, others: Sequence[Results], claim: Claim, name: st
     return otherwise(_word(reference, claim, name), elsewhere)
 
 
-def _settings(text: str) -> list[Setting]:
+def _settings(text: str) -> list[OpenChoice]:
     known = {setting.name: setting for setting in (REFERENCE, *SETTINGS)}
     if text == "all":
         return list(known.values())
@@ -293,7 +293,7 @@ def main() -> int:
     others = [_scaled(scale, setting) for setting in settings if setting != REFERENCE]
     wished = cases(scale, VARIANTS, figures) if REFERENCE in settings else []
     for other in others:
-        wished += asked(other, VARIANTS, figures)
+        wished += required_experiments(other, VARIANTS, figures)
     if wanted.stored:
         known = {replace(case, seed=0) for case in wished}
         rows = tuple(row for row in read_rows(wanted.rows) if replace(row.case, seed=0) in known)
@@ -304,7 +304,7 @@ def main() -> int:
     print(f"{len(rows)} simulations, {sum(float(row.seconds) for row in rows):.0f} s\n")
     if REFERENCE in settings:
         looked = bounded(scale, proofs, figures)
-        bounds = Bounds(imap_unordered(bound, looked, wanted.processes) if looked else ())
+        bounds = CaseBounds(imap_unordered(bound, looked, wanted.processes) if looked else ())
         draw(results, bounds, tuple(VARIANTS), wanted.out, figures)
     for line in _table(results, elsewhere, figures):
         print(line)
@@ -312,7 +312,7 @@ def main() -> int:
     return 0
 
 
-def _scaled(scale: Scale, setting: Setting) -> Scale:
+def _scaled(scale: Scale, setting: OpenChoice) -> Scale:
     """Return what is simulated of a setting: the cases of claims only."""
     sizes = tuple(size for size in scale.sizes if size in (1, 2, 3, scale.sizes[-1]))
     return replace(scale, sizes=sizes, ends=True, setting=setting)

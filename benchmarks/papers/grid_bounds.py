@@ -1,4 +1,4 @@
-"""What no scheduler of a grid does better than, with or without failures, whatever it knows."""
+"""Bounds for all schedulers of a grid, with or without failures, online or clairvoyant."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from dlopt.simulation.replications import estimate
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """No more deadlines are met, and no shorter is the mean response, in seconds, of all tasks."""
+class CaseBound:
+    """Bounds of an experiment: on the met deadlines, and on the mean response in seconds."""
 
     case: GridExperiment
     met_ratio: float
     response: float
 
 
-class Bounds:
-    """What is known of cases: their policies, queues, failures and seeds do not matter."""
+class CaseBounds:
+    """Bounds by experiment: independent of policies, queues, failures and seeds."""
 
-    def __init__(self, found: Iterable[Bound] = ()) -> None:
-        self._found: dict[GridExperiment, list[Bound]] = defaultdict(list)
+    def __init__(self, found: Iterable[CaseBound] = ()) -> None:
+        self._found: dict[GridExperiment, list[CaseBound]] = defaultdict(list)
         for one in found:
             self._found[common(one.case)].append(one)
 
@@ -73,7 +73,7 @@ def common(case: GridExperiment) -> GridExperiment:
     )
 
 
-def bound(case: GridExperiment) -> Bound:
+def bound(case: GridExperiment) -> CaseBound:
     """Return bounds for a case, in which every run is as fast as any can be.
 
     The machines are one that has the power of all, nothing is sent, and tasks may be interrupted.
@@ -92,7 +92,7 @@ def bound(case: GridExperiment) -> Bound:
     arrivals = [float(graph.arrival) for graph in graphs]
     times = [float(work / power) for work in works]
     response = max(alone, _shortest_first(arrivals, times))
-    return Bound(case, _most_met(graphs, works, power), response)
+    return CaseBound(case, _most_met(graphs, works, power), response)
 
 
 def _shortened(graph: Graph, factor: Fraction) -> Graph:

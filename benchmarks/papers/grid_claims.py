@@ -1,7 +1,7 @@
-"""What Chen 2001 says of its figures 7 to 13, and whether simulations say so too.
+"""Claims of Chen 2001 about its figures 7 to 13, and their tests.
 
-Measures of two cases are compared seed by seed, which have the same tasks and hazards; a claim
-holds, or does not, if the 95 % confidence interval of the difference says so.
+Two experiments are compared seed by seed, with the same tasks and failures (paired differences); a
+claim holds, or does not, if the 95 % confidence interval of the difference implies it.
 """
 
 from __future__ import annotations
@@ -38,21 +38,8 @@ ALONE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What is chosen where the thesis leaves something open, by what differs from the reference.
-
-    Parameters
-    ----------
-    name : str
-    changes : tuple of (str, value)
-        Of a `GridExperiment`.
-    added : str
-        What is added to the name of a variant: other readings.
-    times : int
-        By how much there are more LANs.
-    flat : bool
-        Whether figure 13 is another one.
-    """
+class OpenChoice:
+    """A choice where the thesis leaves something open, by its differences from the reference."""
 
     name: str
     changes: tuple[tuple[str, Any], ...] = ()
@@ -61,19 +48,19 @@ class Setting:
     flat: bool = False
 
 
-REFERENCE = Setting("reference")
+REFERENCE = OpenChoice("reference")
 """LANs on ten routers, CPUs that are loaded, as much data for all subtasks of a task."""
 SETTINGS = (
-    Setting("no load", (("slowdown", (1, 1)),), flat=True),
-    Setting("a full mesh", (("topology", "mesh"),)),
-    Setting("load 1 to 1.95", (("slowdown", (1, 1.95)),), flat=True),
-    Setting("deadlines twice as far", (("kappa", 2 * KAPPA),), flat=True),
-    Setting("ten times the subtask data", (("subtask_data", 2000),)),
-    Setting("ALC weight .9, data per edge", (("memory", 0.9), ("data_per", "edge"))),
-    Setting(
+    OpenChoice("no load", (("slowdown", (1, 1)),), flat=True),
+    OpenChoice("a full mesh", (("topology", "mesh"),)),
+    OpenChoice("load 1 to 1.95", (("slowdown", (1, 1.95)),), flat=True),
+    OpenChoice("deadlines twice as far", (("kappa", 2 * KAPPA),), flat=True),
+    OpenChoice("ten times the subtask data", (("subtask_data", 2000),)),
+    OpenChoice("ALC weight .9, data per edge", (("memory", 0.9), ("data_per", "edge"))),
+    OpenChoice(
         "other readings", added="+eq3-corrected+eq5-instant+eq6-behind+pull-back-keeps", flat=True
     ),
-    Setting("twice the LANs", times=2),
+    OpenChoice("twice the LANs", times=2),
 )
 """Other choices, and what may not matter: one thing differs from the reference in each."""
 
@@ -87,7 +74,7 @@ class Scale:
     seeds: int
     ends: bool
     """Whether only the first, second and last value of a parameter are simulated."""
-    setting: Setting = REFERENCE
+    setting: OpenChoice = REFERENCE
 
     def of(self, values: Sequence[float]) -> tuple[float, ...]:
         """Return the values of a parameter that are simulated."""
@@ -172,15 +159,15 @@ def flat_cases(scale: Scale, name: str) -> list[GridExperiment]:
     return [replace(case, queue_size=size) for case in (one, many) for size in scale.sizes]
 
 
-class _Anything:
+class _UnitRow:
     """A row in which every measure is 1."""
 
     def __getattr__(self, name: str) -> float:
         return 1.0
 
 
-class Asked(Results):
-    """Results that note what they are asked for."""
+class RequiredExperiments(Results):
+    """Results that record which experiments are requested."""
 
     def __init__(self, scale: Scale) -> None:
         super().__init__(scale, ())
@@ -192,12 +179,14 @@ class Asked(Results):
 
     def _of(self, case: GridExperiment) -> dict[int, Any]:
         self.cases[case] = None
-        return {0: _Anything(), 1: _Anything()}
+        return {0: _UnitRow(), 1: _UnitRow()}
 
 
-def asked(scale: Scale, names: Iterable[str], figures: Iterable[str]) -> list[GridExperiment]:
-    """Return the cases that claims about some figures are about, for every seed."""
-    found = Asked(scale)
+def required_experiments(
+    scale: Scale, names: Iterable[str], figures: Iterable[str]
+) -> list[GridExperiment]:
+    """Return the experiments that claims about some figures need, for every seed."""
+    found = RequiredExperiments(scale)
     wanted = {*figures} if scale.setting.flat else {*figures} - {"13"}
     for name in names:
         for claim in CLAIMS:

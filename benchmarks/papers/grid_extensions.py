@@ -1,4 +1,4 @@
-"""Hold extensions of Chen 2001 against it: bids of the near-future load, graphs that compete.
+"""Compare extensions of Chen 2001 with it: bids by the near-future load, competitive scheduling.
 
 ``python -m benchmarks.papers.grid_extensions --help``
 """

@@ -1,7 +1,7 @@
-"""Whether a 95 % confidence interval decides what is claimed of a mean.
+"""Tests of claims about a mean by its 95 % confidence interval.
 
-Every function returns `holds`, `does not`, or `open` where the interval reaches over the bound that
-is claimed. One value alone has no interval, and decides nothing.
+Every function returns `holds`, `does not`, or `open` where the interval contains the claimed bound.
+A single value has no interval, and decides nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Draw the figures of Mamat 2011, chapter 5, again, and hold its claims against them.
+"""Reproduce the figures of Mamat 2011, chapter 5, and test its claims.
 
-A claim that is made of every load is judged load by load, by the 95 % confidence interval of what
-is compared, seed by seed; it is *open* where that does not decide.
+A claim about every load is judged load by load, by the 95 % confidence interval of the paired
+differences over seeds; it is *open* where that does not decide.
 
 ``python -m benchmarks.papers.multistage --help``
 """

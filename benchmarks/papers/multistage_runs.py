@@ -1,4 +1,4 @@
-"""The streams behind Mamat's figures 5.13 to 5.18: decided, bounded, and put together by point."""
+"""Runs for Mamat's figures 5.13 to 5.18: decisions, bounds, and averages by point."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LEFT_OPEN = "loads below 0, deadlines that nobody meets"
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Tasks and reservations of one seed, and who decides them."""
+    """Tasks and reservations of one seed, and the algorithm that decides on them."""
 
     point: Point
     seed: int
@@ -74,7 +74,7 @@ class Stream:
 
 
 class Results:
-    """What all streams gave that some figures need."""
+    """Results of all streams for some figures."""
 
     def __init__(
         self,

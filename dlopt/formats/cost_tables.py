@@ -105,9 +105,7 @@ def read(
 
 
 def _is_identical(rows: list[tuple[int, str]]) -> bool:
-    """Distinguish the shape with a head from rows of costs, which may begin with three integers,
-    too.
-    """
+    """Return whether the first line is a head, not a row of costs that begins like one."""
     head = rows[0][1].split()
     if len(rows) < 2 or len(head) != 3 or not all(word.isdigit() for word in head):
         return False

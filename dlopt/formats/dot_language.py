@@ -271,9 +271,7 @@ class _Parser:
         self.continue_chain(scope, [name])
 
     def continue_chain(self, scope: _OpenGraph, names: list[str]) -> None:
-        """Continue after a node or subgraph: with an arrow, or the attributes of the whole
-        statement.
-        """
+        """Continue after a node or subgraph: with an arrow, or the attributes of the statement."""
         scope.chain.append(names)
         if self.tokens.mark == "--":
             self.tokens.take("--")

@@ -88,9 +88,7 @@ class SwfJob:
 
     @property
     def burst(self) -> bool:
-        """Whether this is the line of one burst of a swapped-out job, in addition to that of the
-        whole job.
-        """
+        """Whether this line is one burst of a swapped-out job, in addition to that of the whole job."""
         return self.status in _BURSTS
 
 

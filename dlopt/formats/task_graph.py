@@ -47,8 +47,7 @@ class GraphTask:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """A precedence with communication: the source must end, and its data arrive, before the target
-    starts.
+    """A precedence: the source ends, and its data arrives, before the target starts.
 
     Parameters
     ----------

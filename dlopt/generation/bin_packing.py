@@ -78,8 +78,7 @@ def bin_packing_instance(
 
 
 def first_fit_decreasing(problem: BinPacking) -> tuple[tuple[Item, ...], ...]:
-    """Return a packing by first fit decreasing: each item, largest first, into the first bin it
-    fits.
+    """Return a packing by first fit decreasing: items, largest first, into the first bin that fits.
 
     Parameters
     ----------

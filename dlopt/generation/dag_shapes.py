@@ -327,9 +327,7 @@ def _topologically_renumbered(count: int, edges: Sequence[tuple[int, int]]) -> S
 
 
 def _bernoulli_sample(draw: random.Random, count: int, chance: float) -> Iterable[int]:
-    """Yield each of ``0 .. count - 1`` with the same probability, in time proportional to the
-    sample.
-    """
+    """Yield each of ``0 .. count - 1`` with equal probability, in time linear in the sample."""
     if chance <= 0:
         return
     k = -1

@@ -66,9 +66,7 @@ def anneal(
     build: Builder,
     options: Options,
 ) -> SearchResult:
-    """Search by simulated annealing over the choices from which an instance is built; see
-    `falsify`.
-    """
+    """Search by simulated annealing over the choices of an instance; see `falsify`."""
     if entry.kind != "heuristic":
         raise NotApplicableError(f"{entry.name} is no heuristic: it proves its own gap")
     rng = random.Random(seed)

@@ -130,9 +130,7 @@ class SimulatedCluster:
         self._engine.at(chunk.end, Rank.END, self._done, chunk)
 
     def _size(self, job: TaskState, now: float) -> float:
-        """Return the size of the next chunk: it ends in time if costs are `margin` times those
-        known.
-        """
+        """Return the size of the next chunk: in time if costs are `margin` times those known."""
         policy, left = self._policy, job.due - now
         if left > 0:
             size = left / (self._monitor.margin * (job.known[0] + job.known[1]))

@@ -1,6 +1,4 @@
-"""Strategies (the costs that schedulers know), and options for what Mamat 2011, chapter 7, leaves
-open.
-"""
+"""Strategies (costs that schedulers know), and options for what Mamat 2011, chapter 7, leaves open."""
 
 from __future__ import annotations
 
@@ -20,8 +18,7 @@ Known = Literal["estimates", "truth", "worst"]
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Options for what the paper leaves open; the defaults are the readings in which its claims
-    hold.
+    """Options for what the paper leaves open; the parameters explain the defaults.
 
     Parameters
     ----------
@@ -91,8 +88,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """Knowledge and control of a scheduler: the costs that it knows, and whether its bound is
-    controlled.
+    """A scheduler's knowledge of the costs, and whether its bound is controlled.
 
     Parameters
     ----------

@@ -246,9 +246,7 @@ def _response(loop: Any, periods: int) -> tuple[int | None, float]:
 
 
 def _margin(loop: Any) -> float:
-    """Return the gain margin: the factor by which the gain may grow until a pole leaves the unit
-    circle.
-    """
+    """Return the gain margin: the factor of the gain at which a pole leaves the unit circle."""
     import numpy as np
 
     def stable(factor: float) -> bool:

@@ -157,9 +157,7 @@ class FeedbackRun:
 
     @property
     def outputs(self) -> list[float]:
-        """The miss ratios as each period begins, so that the k-th is the response to the bound
-        before.
-        """
+        """The miss ratios as each period begins: the k-th is the response to the bound before."""
         return [0.0, *(period.miss_ratio or 0.0 for period in self.periods[:-1])]
 
     @cached_property

@@ -126,9 +126,7 @@ def list_schedule_length(
 
 
 def node_free_times(lan_nodes: LanNodes, now: Number, dead: bool) -> list[Number]:
-    """Return when nodes are free for a subtask without data, less their latency; infinite if
-    excluded.
-    """
+    """Return when nodes are free for a subtask without data, less their latency, or infinity."""
     return [
         math.inf
         if dead and node.presumed_since is not None

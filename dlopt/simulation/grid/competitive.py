@@ -1,5 +1,4 @@
-"""Competitive scheduling: every graph schedules its own subtasks and sees only the load of the
-others.
+"""Competitive scheduling: every graph schedules itself and sees only the load of the others.
 
 Dynamic, competitive scheduling of multiple DAGs (Iverson and Özgüner 1998), as Chen 2001, section
 2.3.3, describes it: there is no central scheduler; each graph schedules its own subtasks without

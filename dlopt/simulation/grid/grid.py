@@ -93,9 +93,7 @@ class GridSimulation:
         self._compiles = number is float
 
     def run(self) -> None:
-        """Run until no event is left, or `until`; then record why the remaining jobs are not
-        completed.
-        """
+        """Run until no event is left, or `until`; then close the jobs that are not completed."""
         self.machines.begin()
         self._clock.process(self._arrivals())
         self._clock.run(self.until)
@@ -167,9 +165,7 @@ class GridSimulation:
         self.fail(job, f"stopped at {float(self.now):g}: {reason}" if stopped else reason)
 
     def bids(self) -> Callable[..., Number | None]:
-        """Return the function that computes bids: compiled, if possible, once there are many, in
-        floats.
-        """
+        """Return the function that computes bids: compiled, if possible, for many bids in floats."""
         self._bid_requests += 1
         if self._bid_requests == COMPILATION_THRESHOLD and self._compiles:
             try:

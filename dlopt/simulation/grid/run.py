@@ -53,8 +53,7 @@ class GridRun:
     built: BuiltGrid | None = None
 
     def check(self) -> tuple[Violation, ...]:
-        """Return the violations of the trace, found by a checker that is independent of the
-        simulator.
+        """Return the violations of the trace, by a checker that is independent of the simulator.
 
         If the grid is known from which the network was built, its routes are checked, too.
 

@@ -224,8 +224,7 @@ def sweep(
 
 
 def read_rows(path: str | os.PathLike[str]) -> tuple[SweepRow, ...]:
-    """Return the rows of a file, none if it does not exist. A partially written last line is
-    discarded.
+    """Return the rows of a file, none if it does not exist. An incomplete last line is discarded.
 
     Raises
     ------

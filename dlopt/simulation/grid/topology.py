@@ -226,9 +226,7 @@ REFERENCE = 1000
 def _graph(
     lans: Iterable[LanSite], wires: Iterable[WanLink], delays: Mapping[str, Number]
 ) -> nx.Graph[str]:
-    """Return the WAN with transfer times as weights; half the delay of a router counts on each
-    side.
-    """
+    """Return the WAN with transfer times as weights; half a router's delay counts on each side."""
     import networkx as nx
 
     graph: nx.Graph[str] = nx.Graph()
