@@ -88,7 +88,7 @@ class SwfJob:
 
     @property
     def burst(self) -> bool:
-        """Whether this line is one burst of a swapped-out job, in addition to that of the whole job."""
+        """Whether this line is one burst of a swapped-out job, which has a line of its own, too."""
         return self.status in _BURSTS
 
 

@@ -40,7 +40,7 @@ class Constraint:
         return self.side * self.sign > 0 or (self.sign == 0 and self.side != 0)
 
     def implies(self, other: Constraint) -> bool:
-        """Return whether it dominates the other: equal up to a stronger side, or a contradiction."""
+        """Return whether it dominates the other: equal, with a stronger side, or a contradiction."""
         if self.is_contradiction:
             return True
         if self.terms != other.terms or self.sign not in (0, other.sign):

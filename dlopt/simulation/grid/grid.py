@@ -165,7 +165,7 @@ class GridSimulation:
         self.fail(job, f"stopped at {float(self.now):g}: {reason}" if stopped else reason)
 
     def bids(self) -> Callable[..., Number | None]:
-        """Return the function that computes bids: compiled, if possible, for many bids in floats."""
+        """Return the function that computes bids: compiled for many bids in floats, if possible."""
         self._bid_requests += 1
         if self._bid_requests == COMPILATION_THRESHOLD and self._compiles:
             try:
