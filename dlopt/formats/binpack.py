@@ -252,7 +252,7 @@ class _LineReader:
         left = next(self._rows, None)
         if left is not None:
             self._line, words = left
-            self.fault(" ".join(words), "must not follow: all items have been told")
+            self.fault(" ".join(words), "must not follow: all items have been given")
         if self.faults:
             self.fail()
 

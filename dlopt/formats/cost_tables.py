@@ -175,8 +175,8 @@ def _identical(builder: TaskGraphBuilder, rows: list[tuple[int, str]]) -> list[s
     tasks, edges, machines = (int(word) for word in text.split())
     words = [(line, word) for line, row in rows[1:] for word in row.split()]
     if len(words) != tasks + 2 * edges:
-        told = f"{tasks} times and {edges} edges must follow, {tasks + 2 * edges} numbers"
-        builder.fault(n, len(words), told)
+        text = f"{tasks} times and {edges} edges must follow, {tasks + 2 * edges} numbers"
+        builder.fault(n, len(words), text)
     if not 1 <= machines <= MOST_MACHINES:
         rule = f"the number of machines must be from 1 to {MOST_MACHINES:,}"
         builder.fault(n, machines, rule)
@@ -211,8 +211,8 @@ def _sent(
 ) -> Iterator[tuple[str, str, str, Number]]:
     """Yield the data of edges, from rows or from a square table of the tasks in their order."""
     if square is not None and len(rows) != len(square) + 1:
-        told = f"the table must have a row for each of the {len(square)} tasks"
-        builder.fault(rows[0][0], len(rows) - 1, told)
+        text = f"the table must have a row for each of the {len(square)} tasks"
+        builder.fault(rows[0][0], len(rows) - 1, text)
         return
     width = 3 if square is None else len(square) + 1
     for k, (place, cells) in enumerate(rows[1:]):

@@ -176,8 +176,8 @@ class _DaxHandler:
         try:
             self.parser.Parse(text, True)
         except expat.ExpatError as error:
-            told = f"is no XML: {expat.ErrorString(error.code)}"
-            self.jobs.builder.fault(error.lineno, MISSING, told)
+            text = f"is no XML: {expat.ErrorString(error.code)}"
+            self.jobs.builder.fault(error.lineno, MISSING, text)
             self.jobs.builder.fail()
 
     def refuse(self, *declared: Any) -> None:

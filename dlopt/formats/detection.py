@@ -75,7 +75,7 @@ def read(
     ----------
     path : path-like
     format : {"stg", "wfformat", "dax", "pegasus-dag", "dot", "costs"}, optional
-        By default told by the name of the file, or else by how it begins.
+        By default detected from the name of the file, or else from its beginning.
     edges : path-like, optional
         The table of edges that belongs to a table of costs (``costs`` only).
     exact_numbers : bool, default False
@@ -88,7 +88,7 @@ def read(
     Raises
     ------
     NotApplicableError
-        If there is no such format, or it cannot be told.
+        If there is no such format, or it cannot be detected.
     InvalidInstanceError
         With the line or path of every fault.
     """

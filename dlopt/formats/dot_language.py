@@ -210,7 +210,7 @@ class _Parser:
         while self.scopes:
             self.statement(self.scopes[-1])
         if not tokens.ended():
-            tokens.need("the end", "behind the graph")
+            tokens.need("the end", "after the graph")
         return self.drawn
 
     def statement(self, scope: _OpenGraph) -> None:
@@ -312,7 +312,7 @@ class _Parser:
         while tokens.take("["):
             while not tokens.take("]"):
                 key = tokens.name().lower()
-                tokens.need("=", f"behind the name of an attribute, {key!r}")
+                tokens.need("=", f"after the name of an attribute, {key!r}")
                 value = tokens.name()
                 if found.get(key, value) != value:
                     rule = f"the attribute {key!r} must not be given twice, with {found[key]!r}"

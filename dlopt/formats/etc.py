@@ -119,7 +119,7 @@ class _TimesReader:
             for word in words:
                 found += 1
                 if found > self.count:
-                    rule = f"must not follow: all {self.count} times have been told"
+                    rule = f"must not follow: all {self.count} times have been given"
                     self.faults.append(Fault(f"line {line}", word, rule))
                     return
                 yield self._time(word, line)

@@ -150,8 +150,8 @@ def _head(builder: TaskGraphBuilder, n: int, words: list[str]) -> int:
         if not _is_index(word):
             builder.fault(n, word, "the first line holds the number of tasks, an integer")
     if len(words) > 2:
-        told = f"the first line holds one number, or two in a prototype, not {len(words)}"
-        builder.fault(n, words[2], told)
+        text = f"the first line holds one number, or two in a prototype, not {len(words)}"
+        builder.fault(n, words[2], text)
     if builder.faults:
         builder.fail()
     if len(words) == 1:
@@ -167,8 +167,8 @@ def _entries(builder: TaskGraphBuilder, rows: list[tuple[int, list[str]]]) -> It
     found = iter(rows)
     for n, words in found:
         if len(words) < 3 or not _is_index(words[2]):
-            told = "a task has its number, its time and how many tasks precede it"
-            builder.fault(n, words[2] if len(words) > 2 else MISSING, told)
+            text = "a task has its number, its time and how many tasks precede it"
+            builder.fault(n, words[2] if len(words) > 2 else MISSING, text)
             continue
         if not _is_index(words[0]):
             builder.fault(n, words[0], "the number of a task must be an integer")
@@ -180,8 +180,8 @@ def _entries(builder: TaskGraphBuilder, rows: list[tuple[int, list[str]]]) -> It
         elif not rest:  # with communication, each on a line of its own
             pairs = list(islice(found, count))
         if len(pairs) != count or any(len(pair) != 2 for _, pair in pairs):
-            told = f"{count} tasks that precede it must follow, each with its communication or none"
-            builder.fault(n, MISSING, told)
+            text = f"{count} tasks that precede it must follow, each with its communication or none"
+            builder.fault(n, MISSING, text)
             continue
         before = []
         for line, (word, data) in pairs:
@@ -198,8 +198,8 @@ def _count_dummies(
     n, words = head
     stated, dummies = int(words[0]), 1 if len(words) == 2 else 2
     if not builder.faults and len(read) not in (stated, stated + dummies):
-        told = f"the number of tasks must be that of the lines, {len(read)} with dummies"
-        builder.fault(n, stated, told)
+        text = f"the number of tasks must be that of the lines, {len(read)} with dummies"
+        builder.fault(n, stated, text)
     return len(read) - stated
 
 

@@ -260,16 +260,16 @@ class TaskGraphBuilder:
                 continue
             if pair in places:
                 first = place_text(places[pair])
-                told = f"{edge.source} -> {edge.target}"
-                self.fault(place, told, f"an edge must be given once, and {first} has it")
+                text = f"{edge.source} -> {edge.target}"
+                self.fault(place, text, f"an edge must be given once, and {first} has it")
             places.setdefault(pair, place)
             pairs.append(pair)
         found = cycle(successors_of(len(self.tasks), pairs))
         if found:
             names = [self.tasks[k].id for k in (*found, found[0])]
-            told = " -> ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
+            text = " -> ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
             place = places[found[0], found[1 % len(found)]]
-            self.fault(place, told, "must have no cycle")
+            self.fault(place, text, "must have no cycle")
 
 
 def shared_files(written: Mapping[str, Any], read: Mapping[str, Any]) -> list[str]:

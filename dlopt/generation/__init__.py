@@ -75,8 +75,8 @@ def generate(stem: str, family: str, *, seed: int = 0, **parameters: Any) -> Any
         raise
     except (TypeError, ValueError, ArithmeticError) as error:
         wrong = _invalid_parameters(function, parameters)
-        told = ", ".join(f"{name}={parameters[name]}" for name in wrong) or "a parameter"
-        text = f"family {family}: {told} {'do' if len(wrong) > 1 else 'does'} not fit: {error}"
+        values = ", ".join(f"{name}={parameters[name]}" for name in wrong) or "a parameter"
+        text = f"family {family}: {values} {'do' if len(wrong) > 1 else 'does'} not fit: {error}"
         raise NotApplicableError(text) from error
 
 

@@ -233,12 +233,12 @@ def _random_connected_graph(draw: random.Random, sites: int, degree: int) -> lis
 
 def _data_per_work(site: int, links: tuple[Link, ...], computing: list[float]) -> float:
     """Return the data per unit of work at which the CCR is 1, by eq. (1) without latency."""
-    beside = [link for link in links if site in link.between]
-    if not beside:
+    adjacent = [link for link in links if site in link.between]
+    if not adjacent:
         return 0.0
-    around = [computing[sum(link.between) - site] for link in beside]
-    sending = sum(1 / float(link.bandwidth) for link in beside) / len(beside)
-    return len(around) / sum(around) / sending
+    neighbours = [computing[sum(link.between) - site] for link in adjacent]
+    sending = sum(1 / float(link.bandwidth) for link in adjacent) / len(adjacent)
+    return len(neighbours) / sum(neighbours) / sending
 
 
 def _priority_of(drawn: float, critical: float, firm: float) -> Priority:

@@ -37,7 +37,7 @@ def topcuoglu(
 ) -> Shape:
     """Return the parametric random graphs of Topcuoglu, Hariri and Wu 2002, section 5.1.1.
 
-    The paper does not say which tasks an edge may join. Here each task behind the first level
+    The paper does not say which tasks an edge may join. Here each task after the first level
     has a predecessor in the level before, and other edges lead to any later level.
 
     Parameters
@@ -48,7 +48,7 @@ def topcuoglu(
         The shape: levels hold alpha sqrt(tasks) tasks on average, so that there are about
         sqrt(tasks) / alpha of them.
     out_degree : int
-        The number of successors is drawn from 1 to this (more only where a task behind would
+        The number of successors is drawn from 1 to this (more only where a later task would
         have no predecessor).
     """
     check_count("tasks", tasks, MOST_TASKS)
@@ -82,7 +82,7 @@ def layered(
 ) -> Shape:
     """Return random layers with random edges from each to the next (layrprob of the STG set).
 
-    Each task behind the first layer has one predecessor at least. Source: Tobita and Kasahara
+    Each task after the first layer has at least one predecessor. Source: Tobita and Kasahara
     2002.
 
     Parameters
@@ -137,7 +137,7 @@ def anywhere(draw: random.Random, *, tasks: int = 30, probability: Number = 0.1)
 
 
 def fork_join(draw: random.Random, *, stages: int = 3, width: int = 8) -> Shape:
-    """Return stages one after the other: a task, `width` tasks at once, and a task behind them.
+    """Return a sequence of stages: a fork, `width` parallel tasks, and a join.
 
     Parameters
     ----------
@@ -248,8 +248,8 @@ def in_tree(draw: random.Random, *, tasks: int = 30, degree: int = 3) -> Shape:
 def series_parallel(draw: random.Random, *, tasks: int = 30, series: Number = 0.5) -> Shape:
     """Return a random graph made of series and parallel parts, from one task to another.
 
-    It begins as one edge. While tasks are missing, a random edge gets a task in its middle, or
-    beside it.
+    It begins as one edge. While tasks are missing, a random edge is subdivided by a task, or a
+    parallel path through a task is added to it.
 
     Parameters
     ----------

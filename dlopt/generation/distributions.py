@@ -81,8 +81,8 @@ def normal_loads(draw: random.Random, mean: float, rule: str) -> Callable[[], tu
 def positive_float(name: str, value: Number) -> float:
     """Return a parameter as a float; raise `NotApplicableError` unless it is positive."""
     if isinstance(value, str) or not is_finite(value) or value <= 0:
-        told = value if isinstance(value, str) else shown(value, 15)  # it may have many digits
-        raise NotApplicableError(f"{name} must be a positive number, got {told}")
+        text = value if isinstance(value, str) else shown(value, 15)  # it may have many digits
+        raise NotApplicableError(f"{name} must be a positive number, got {text}")
     return float(value)
 
 

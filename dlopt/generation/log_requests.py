@@ -127,9 +127,9 @@ def requests_from_log(
             else:
                 left_out[reason] += 1
     if not chosen:
-        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise NotApplicableError(f"no job of the log is left: {told or 'none in that time'}")
-    worth = _priorities(chosen, priority)
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise NotApplicableError(f"no job of the log is left: {reasons or 'none in that time'}")
+    priority_of = _priorities(chosen, priority)
     requests = []
     for job in chosen:
         arrival = _submit(job) - begin
@@ -138,7 +138,7 @@ def requests_from_log(
         length: Any = job.run_time if durations == "run" else job.requested_time
         parts = _parts(job.processors or 0, size, least)
         arrival, start, end = map(simplest, (arrival, start, start + length))
-        requests.append(Request(str(job.number), arrival, start, end, worth(job), parts))
+        requests.append(Request(str(job.number), arrival, start, end, priority_of(job), parts))
     instance = Instance(
         tuple(Machine(str(index), size) for index in range(machines)),
         tuple(requests),

@@ -119,8 +119,8 @@ def stream_from_log(
         arrival = simplest(_submit(job) - start)
         tasks.append(Task(str(job.number), arrival, load, deadline_of(job, load)))
     if not tasks:
-        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise NotApplicableError(f"no job of the log is left: {told or 'none in that time'}")
+        reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise NotApplicableError(f"no job of the log is left: {reasons or 'none in that time'}")
     where = log.get("Computer") or "a cluster"
     instance = Instance(
         cluster,

@@ -188,7 +188,7 @@ def lin5(
     interval : {"printed", "definition"}
         As printed, the interval does not count that a burst has 5.5 tasks on average, and the
         realised load is as many times what was asked for. By the definition of the system load
-        that stands beside it, the interval is 5.5 times longer.
+        next to it, the interval is 5.5 times longer.
     seed : int
 
     Returns

@@ -139,8 +139,8 @@ def instance_of(
         machines = machine_set(names=graph.machines)
     width = next((len(task.costs) for task in graph.tasks if task.costs is not None), None)
     if width is not None and width != len(machines.machines):
-        told = f"tasks have a cost on each of {width} machines, not {len(machines.machines)}"
-        raise NotApplicableError(told)
+        text = f"tasks have a cost on each of {width} machines, not {len(machines.machines)}"
+        raise NotApplicableError(text)
     tasks = tuple(Task(task.id, task.work, task.costs) for task in graph.tasks)
     edges = tuple(
         Edge(*pair, edge.data) for pair, edge in zip(graph.pairs, graph.edges, strict=True)

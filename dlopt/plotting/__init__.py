@@ -146,7 +146,7 @@ def draw_figure(draw: Callable[[], Figure], path: str | os.PathLike[str] | None)
     MissingExtraError
         If matplotlib is not installed.
     """
-    # A path that cannot be written is told before the work of drawing, not after it.
+    # A path that cannot be written is reported before drawing, not after it.
     target = None if path is None else _target(path)
     _require_matplotlib()
     with _SETTINGS, _settings():

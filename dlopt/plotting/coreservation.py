@@ -157,10 +157,10 @@ class StackedGantt(Gantt):
         self.lines = [Line2D([], [], color=INK, lw=1.0, label="capacity")]
         ground = self.height(row, 0.0)
         self.axes.axhline(ground, color="#BBBBBB", lw=0.6, zorder=1.5)
-        told = shown(steps[-1][1], 4)
-        if text_width(told, _TINY) < 0.22 and self.heights[row] > 0.15:
+        label = shown(steps[-1][1], 4)
+        if text_width(label, _TINY) < 0.22 and self.heights[row] > 0.15:
             self.axes.annotate(
-                told,
+                label,
                 (1, points[-1][1]),
                 (2, 0),
                 xycoords=("axes fraction", "data"),

@@ -134,11 +134,11 @@ class TaskGraphChart:
 
     def _tasks(self) -> Iterator[Bar]:
         graphs, named = self.instance.graphs, len(self.runs) <= MAX_NAMED
-        beside = overlapping([(run.machine, run.start, run.end) for run in self.runs])
+        overlapped = overlapping([(run.machine, run.start, run.end) for run in self.runs])
         for index, run in enumerate(self.runs):
             if run.end > run.start:
                 # Two names on one place could be read by nobody.
-                alone = named and index not in beside
+                alone = named and index not in overlapped
                 name = clean(graphs[run.graph].tasks[run.task].id, 12) if alone else ""
                 yield self._bar(run, name)
 
@@ -170,8 +170,8 @@ class TaskGraphChart:
         if few and others:
             self.chart.explain("transfer", _SENT, 0.7)
         if self.bold:
-            told = "" if few or not others else f"; {others:,} others not drawn"
-            self.chart.explain(f"transfer on the critical path{told}", CRITICAL, 1.3)
+            omitted = "" if few or not others else f"; {others:,} others not drawn"
+            self.chart.explain(f"transfer on the critical path{omitted}", CRITICAL, 1.3)
 
     def _arrow(self, source: PlacedTask, target: PlacedTask, there: float, bold: bool) -> None:
         """Draw an arrow from the bar of one task to the row of another."""
@@ -269,11 +269,13 @@ class TaskGraphChart:
                 else ("late" if late else "in time")
             )
         spent = [(chain.running, "running"), (chain.sending, "sending"), (chain.idle, "idle")]
-        told = [f"{shown(time, 4)} {word}" for time, word in spent if time > SOLVER * self.makespan]
+        parts = [
+            f"{shown(time, 4)} {word}" for time, word in spent if time > SOLVER * self.makespan
+        ]
         begin = chain.runs[0].start if not chain.constraints else chain.constraints[0].left
         if begin > SOLVER * self.makespan:
-            told.insert(0, f"from {self.chart.instant(begin)} on")
-        yield "critical path: " + ", ".join(told or ["takes no time"])
+            parts.insert(0, f"from {self.chart.instant(begin)} on")
+        yield "critical path: " + ", ".join(parts or ["takes no time"])
         if len(self.transfers) > MOST_ARROWS and not self.bold:
             yield f"{len(self.transfers):,} transfers not drawn"
 

@@ -66,17 +66,17 @@ class GroupedGantt(Gantt):
         self.row = {machine: row for row, machine in enumerate(order, start=self.head)}
         free = sum(not row.firm for row in heads) + len(machines)
         pitch = min(ROW, TALLEST / free)
-        beside = all(
+        names_fit = all(
             text_width(clean(group.name, 24), _SMALL) + 0.06 <= pitch * len(group.machines)
             for group in self.groups
         )
         named = any(group.name for group in self.groups)
-        self._named = named and beside
+        self._named = named and names_fit
         word = "machine " if len(machines) <= _FEW and not named else ""
         rows = []
         for group in self.groups:
-            # Without room for it beside the rows, the name of the group stands in each of them.
-            place = f"{clean(group.name, 18)}: " if named and not beside else word
+            # A group name that does not fit next to its rows is written into each of them.
+            place = f"{clean(group.name, 18)}: " if named and not names_fit else word
             rows += [ChartRow(place + clean(machines[machine], 20)) for machine in group.machines]
         # A title of the axis makes room for the names of the groups, which take its place.
         super().__init__([*heads, *rows, *tails], span, " " if self._named else "")

@@ -76,10 +76,10 @@ class MixedStreamChart(StreamChart):
         ends = sorted({float(one.channel_end) for one, _ in self.held})
         for end in ends if len(ends) <= MOST_STAGES else ():
             chart.mark(TimeMark(end, "", FAINT, dashed=True, under=True))
-        told = self._tasks_with_curve()
+        tasks = self._tasks_with_curve()
         # The later ones are thinner: where curves fall together, all of them are seen.
-        widths = [1.4 + 0.5 * later for later in reversed(range(len(told)))]
-        looks = zip(told, COMPUTING.faces, widths, strict=False)
+        widths = [1.4 + 0.5 * later for later in reversed(range(len(tasks)))]
+        looks = zip(tasks, COMPUTING.faces, widths, strict=False)
         curves = [line for look in looks for line in self._capacity(*look)]
         if curves:
             chart.curves(HEADING, curves)

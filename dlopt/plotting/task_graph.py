@@ -151,10 +151,10 @@ class GraphPanel:
 
     def _heading(self) -> str:
         what = "the graph" if len(self.graphs) == 1 else "the graphs"
-        told = [f"{what}"]
+        parts = [f"{what}"]
         if self.labelled and any(edge.data for graph in self.graphs for edge in graph.edges):
-            told.append("with the data that is sent")
-        return ", ".join(told)
+            parts.append("with the data that is sent")
+        return ", ".join(parts)
 
     def _room(self) -> float:
         return WIDTH - _FROM - _TO

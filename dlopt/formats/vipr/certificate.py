@@ -40,7 +40,7 @@ class Constraint:
         return self.side * self.sign > 0 or (self.sign == 0 and self.side != 0)
 
     def implies(self, other: Constraint) -> bool:
-        """Return whether it dominates the other: equal, with a stronger side, or a contradiction."""
+        """Return whether it dominates the other one, or is a contradiction."""
         if self.is_contradiction:
             return True
         if self.terms != other.terms or self.sign not in (0, other.sign):
@@ -163,7 +163,7 @@ def _linear_combination(
 
 
 def _pairs(words: Sequence[str]) -> list[tuple[int, Fraction]]:
-    """Read pairs of a constraint's number and its multiplier, behind how many they are."""
+    """Read a count, and as many pairs of a constraint's number and its multiplier."""
     count, *rest = words or ("",)
     if len(rest) != 2 * whole(count):
         raise ValueError(f"it announces {count} multipliers and has others")

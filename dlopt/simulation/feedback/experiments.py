@@ -220,8 +220,8 @@ def compare_strategies(
         raise NotApplicableError("at least one strategy and one seed are needed")
     for name in names:
         strategy_of(name)
-    total, told = 2 + len(names) * len(wanted), progress or (lambda done, total: None)
-    told(0, total)
+    total, report = 2 + len(names) * len(wanted), progress or (lambda done, total: None)
+    report(0, total)
     fitted = setting.identification_run(wanted[0] + IDENTIFICATION_SEED_OFFSET)
     model = identify(fitted.inputs, fitted.outputs, setting.order)
     try:
@@ -229,15 +229,15 @@ def compare_strategies(
     except NotApplicableError as error:
         gain = f"{model.gain:.3g} with a standard error of {model.gain_error:.2g}"
         raise NotApplicableError(f"{error}; the identified gain is {gain}") from error
-    told(1, total)
+    report(1, total)
     other = setting.identification_run(wanted[0] + IDENTIFICATION_SEED_OFFSET + 1)
     validation = model.explained_variance(other.inputs, other.outputs)
-    told(2, total)
+    report(2, total)
     runs: dict[str, list[FeedbackRun]] = {name: [] for name in names}
     for index, seed in enumerate(wanted):
         for place, name in enumerate(names, start=1):
             runs[name].append(setting.run(name, found, seed))
-            told(2 + index * len(names) + place, total)
+            report(2 + index * len(names) + place, total)
     kept = {name: tuple(of_seeds) for name, of_seeds in runs.items()}
     return StrategyComparison(setting, model, validation, found, kept)
 

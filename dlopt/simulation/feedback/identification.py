@@ -71,8 +71,8 @@ class Model:
         """
         rows, wanted = _equations(inputs, outputs, self.order)
         theta = (*self.a, *self.b, self.offset)
-        told = [sum(x * y for x, y in zip(row, theta, strict=True)) for row in rows]
-        return _explained_variance(wanted, told)
+        predicted = [sum(x * y for x, y in zip(row, theta, strict=True)) for row in rows]
+        return _explained_variance(wanted, predicted)
 
 
 def identify(inputs: Sequence[float], outputs: Sequence[float], order: int = 1) -> Model:
@@ -128,9 +128,9 @@ def identify(inputs: Sequence[float], outputs: Sequence[float], order: int = 1) 
     if rank < parameters:
         text = "inputs or outputs move too little to tell the parameters apart"
         raise NotApplicableError(text)
-    told = rows @ theta
-    left = float(((targets - told) ** 2).sum())
-    variance = left / (len(targets) - parameters)
+    predicted = rows @ theta
+    residual = float(((targets - predicted) ** 2).sum())
+    variance = residual / (len(targets) - parameters)
     spread = variance * np.linalg.inv(rows.T @ rows)
     a, b = theta[:order], theta[order : 2 * order]
     room = 1 - float(a.sum())
@@ -140,7 +140,7 @@ def identify(inputs: Sequence[float], outputs: Sequence[float], order: int = 1) 
         tuple(map(float, a)),
         tuple(map(float, b)),
         float(theta[-1]),
-        _explained_variance(wanted, told.tolist()),
+        _explained_variance(wanted, predicted.tolist()),
         gain,
         math.sqrt(max(float(slope @ spread @ slope), 0.0)),
         math.sqrt(variance),
@@ -186,8 +186,8 @@ def _equations(
     return rows, list(outputs[order:])
 
 
-def _explained_variance(wanted: Sequence[float], told: Sequence[float]) -> float:
+def _explained_variance(wanted: Sequence[float], predicted: Sequence[float]) -> float:
     mean = sum(wanted) / len(wanted)
     total = sum((value - mean) ** 2 for value in wanted)
-    left = sum((value - guess) ** 2 for value, guess in zip(wanted, told, strict=True))
-    return 1 - left / total if total else 1.0
+    residual = sum((value - guess) ** 2 for value, guess in zip(wanted, predicted, strict=True))
+    return 1 - residual / total if total else 1.0

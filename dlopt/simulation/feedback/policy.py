@@ -1,4 +1,4 @@
-"""Strategies, by the costs that they know, and options for what Mamat 2011, chapter 7, leaves open."""
+"""Strategies by known costs, and options for what Mamat 2011, chapter 7, leaves open."""
 
 from __future__ import annotations
 

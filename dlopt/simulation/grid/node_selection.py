@@ -72,7 +72,7 @@ class NodeSelector:
         return best, least + subtask.data_out * self._lan_nodes.unit
 
     def data_time(self, subtask: Subtask, node: Node) -> Number:
-        """Return the transfer time of data, less the latency of the node; negative if it is local."""
+        """Return the transfer time of data without the latency; its negative if data is local."""
         if not self.local_data_free or not subtask.data_from:
             return subtask.data_in * node.unit
         needed = [data for source, data in subtask.data_from if source.maker is not node]

@@ -25,53 +25,53 @@ class Policy(Record):
     Parameters
     ----------
     queue_size : int, default 3
-        How many subtasks a machine may hold, with the one that runs (SWQ).
+        Largest number of subtasks at a machine, including the one that runs (SWQ).
     bidders : int, default 10
-        How many LANs bid for a task: its home, and others at random; 0 for all.
+        Number of LANs that bid for a task: its home, and others at random; 0 for all.
     external_time, internal_time : Number, default .012 and .028 s
-        What a decision of a scheduler takes: the choice of a LAN; a bid, or a mapping of whatever
-        is ready.
+        Duration of a scheduler's decision: the choice of a LAN; a bid, or a mapping of all ready
+        subtasks.
     trap : Number, default 2
-        A subtask that is not back after so many times its expected response: its machine is
-        presumed dead.
+        Timeout of a subtask, in multiples of its expected response; after it, its machine is suspected
+        failed.
     attempts : int, default 100
-        A task is given up when one of its subtasks was sent so often.
+        Largest number of attempts of a subtask; after these its task is abandoned.
     memory : Number, default .99
-        What a new observation leaves of a LAN's credibility (ALC).
+        Weight of the past in a LAN's credibility (ALC), an exponential average.
     full : {"skip", "stop"}
-        A machine without a free place is skipped. Printed, in section 3.2.2 and figure 4: if the
-        best machine is full, mapping stops, though others are free (``stop``).
+        A machine without a free place is skipped. Printed, in section 3.2.2 and figure 4: if the best
+        machine is full, mapping stops, though others are free (``stop``).
     response : {"elapsed", "added", "instant"}
-        The expected response of a subtask (ESRT): its data travels while the machine is busy.
-        Equation 5 adds up the time until the machine is free, transfers and execution (``added``).
-        A reading in which the machine is free at an instant, to which durations are added, is
+        The expected response time of a subtask (ESRT): its data travels while the machine is busy.
+        Equation 5 adds up the time until the machine is free, transfers and execution (``added``). A
+        reading in which the machine is free at an instant, to which durations are added, is
         ``instant``; it contradicts the definition of the response as a difference of times.
     free_time : {"now", "execution", "behind"}
-        When a machine is free (EMFT): not before the data of what it was sent has come. Equation 6
-        has execution times only (``execution``), counted from now where nothing is there. A
-        reading in which nothing brings it up to the clock is ``behind``.
+        When a machine is free (EMFT): not before the data of its subtasks has arrived. Equation 6 has
+        execution times only (``execution``), counted from now for an empty machine. A reading in which
+        it is never advanced to the present time is ``behind``.
     pull_back : {"restores", "keeps"}
-        What is taken off a machine no longer counts in when it is free. The thesis does not say;
-        ``keeps`` takes its silence for a rule.
+        Whether subtasks that are taken back from a machine no longer count in its free time. The
+        thesis does not say; ``keeps`` reads its silence as a rule.
     dead : {"marked", "unmarked"}
-        A machine presumed dead gets nothing more, as the thesis says. ``unmarked`` shows what that
-        rule is worth.
+        A machine suspected failed gets no more subtasks, as the thesis says. ``unmarked`` shows the
+        effect of that rule.
     recovery : {"told", "silent"}
-        A machine that is up again, or delivers a result, is used again, as the thesis says.
-        ``silent`` shows what that is worth: a LAN may wait for ever.
+        A machine that has recovered, or delivers a result, is used again, as the thesis says.
+        ``silent`` shows the effect of that rule: without it a LAN may wait forever.
     credibility : {"uncorrected", "corrected", "none"}
-        The actual response of a LAN is held against the estimate that it gave, as section 3.2.1
-        says. Held against that of equation 3, which the credibility has corrected, it learns the
-        square root of the bias (``corrected``): a reading of the symbols alone.
+        The actual response of a LAN is compared with the estimate that it gave, as section 3.2.1 says.
+        Compared with that of equation 3, which the credibility has corrected, it learns the square
+        root of the bias (``corrected``): a reading of the symbols alone.
     bid_load : {"current", "near-future"}
-        A bid counts the tasks that have arrived in a LAN, as the thesis has it (``current``). With
-        ``near-future``, which chapter 6 proposes against bidding errors, it also counts those that
-        were assigned to the LAN and are on their way there: whoever assigns a task to another LAN
-        says so in a message ahead of its data.
+        A bid counts the tasks that have arrived in a LAN, as in the thesis (``current``). With
+        ``near-future``, which chapter 6 proposes against bidding errors, it also counts those that were
+        assigned to the LAN and are in transit: a scheduler that assigns a task to another LAN
+        announces it in a message ahead of its data.
     scheduler : {"two-level", "competitive"}
-        The external and internal schedulers of the thesis, or every graph for itself: see
-        `dlopt.simulation.grid.competitive`. Of the rules above, `full`, `credibility` and
-        `bid_load` then have no meaning.
+        The external and internal schedulers of the thesis, or competitive ones: see
+        `dlopt.simulation.grid.competitive`. Of the rules above, `full`, `credibility` and `bid_load`
+        then have no meaning.
 
     Raises
     ------
@@ -144,18 +144,17 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
     Parameters
     ----------
     name : str
-        ``corrected``, the default; ``literal``, as printed; or ``literal-NAME``, with one thing of
-        `PRINTED` alone. ``+NAME`` adds things of `PRINTED`, `READINGS` and `EXTENSIONS` to any of
-        these.
+        ``corrected``, the default; ``literal``, as printed; or ``literal-NAME``, with one rule of
+        `PRINTED` alone. ``+NAME`` adds rules of `PRINTED`, `READINGS` and `EXTENSIONS` to any of these.
     policy : Policy, optional
-        What to start from; `Policy()` by default.
+        The policy that is changed; `Policy()` by default.
 
     Raises
     ------
     NotApplicableError
         If there is no such variant.
     InvalidInstanceError
-        If what it adds contradicts each other.
+        If the added rules contradict each other.
 
     Examples
     --------

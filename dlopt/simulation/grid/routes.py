@@ -60,7 +60,7 @@ def _broken(
 ) -> Iterator[Violation]:
     names = [site.id for site in grid.lans]
     for source, name in enumerate(names):
-        ways = _fastest(grid, name)
+        routes = _fastest(grid, name)
         for target in range(source + 1, len(names)):
             text = f"the way from LAN {source} to LAN {target}"
             link = links.get((source, target))
@@ -68,7 +68,7 @@ def _broken(
                 yield Violation("no-route", text)
                 continue
             latency, unit = exact(link.latency), 1 / exact(link.bandwidth)
-            least, made = ways[names[target]]
+            least, made = routes[names[target]]
             took = latency + REFERENCE * unit
             if took != least:
                 kind = "slow-route" if took > least else "wrong-route"
@@ -89,12 +89,12 @@ _Made = set[tuple[Fraction, Fraction, int]]
 def _fastest(grid: Grid, start: str) -> dict[str, tuple[Fraction, _Made]]:
     """Return the transfer time of `REFERENCE` data to each place, and the routes that attain it."""
     delays = {router.id: exact(router.delay) for router in grid.routers}
-    beside: dict[str, list[tuple[str, Fraction, Fraction]]] = defaultdict(list)
+    adjacent: dict[str, list[tuple[str, Fraction, Fraction]]] = defaultdict(list)
     for wire in grid.wires:
         one, other = wire.ends
         latency, unit = exact(wire.latency), 1 / exact(wire.bandwidth)
-        beside[one].append((other, latency, unit))
-        beside[other].append((one, latency, unit))
+        adjacent[one].append((other, latency, unit))
+        adjacent[other].append((one, latency, unit))
     found: dict[str, tuple[Fraction, _Made]] = {start: (Fraction(0), {(Fraction(0),) * 2 + (0,)})}
     left, settled = [(Fraction(0), start)], set()
     while left:
@@ -103,7 +103,7 @@ def _fastest(grid: Grid, start: str) -> dict[str, tuple[Fraction, _Made]]:
             continue
         settled.add(place)
         through = Fraction(0) if place == start else delays.get(place, Fraction(0))
-        for other, latency, unit in beside[place]:
+        for other, latency, unit in adjacent[place]:
             took = spent + through + latency + REFERENCE * unit
             made = {(a + through + latency, b + unit, n + 1) for a, b, n in found[place][1]}
             if other not in found or took < found[other][0]:

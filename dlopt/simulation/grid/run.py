@@ -129,8 +129,8 @@ def simulate_grid(
 
     Notes
     -----
-    It always ends: a subtask is sent ``policy.attempts`` times at most, and a task that can go on
-    no more is told with what waits for what. Control messages take no time within a LAN; data,
+    It always ends: a subtask is sent ``policy.attempts`` times at most, and a stalled task is
+    reported with the blocking dependency. Control messages take no time within a LAN; data,
     results and the schedulers' work do. Complexity: O(log n) an event, O(nodes of the LAN) a
     subtask that is sent, and O(waiting x nodes) a bid.
 
