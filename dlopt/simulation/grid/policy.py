@@ -32,24 +32,24 @@ class Policy(Record):
         Duration of a scheduler's decision: the choice of a LAN; a bid, or a mapping of all ready
         subtasks.
     trap : Number, default 2
-        Timeout of a subtask, in multiples of its expected response; after it, its machine is suspected
-        failed.
+        Timeout of a subtask, in multiples of its expected response; after it, its machine is
+        suspected failed.
     attempts : int, default 100
         Largest number of attempts of a subtask; after these its task is abandoned.
     memory : Number, default .99
         Weight of the past in a LAN's credibility (ALC), an exponential average.
     full : {"skip", "stop"}
-        A machine without a free place is skipped. Printed, in section 3.2.2 and figure 4: if the best
-        machine is full, mapping stops, though others are free (``stop``).
+        A machine without a free place is skipped. Printed, in section 3.2.2 and figure 4: if the
+        best machine is full, mapping stops, though others are free (``stop``).
     response : {"elapsed", "added", "instant"}
         The expected response time of a subtask (ESRT): its data travels while the machine is busy.
-        Equation 5 adds up the time until the machine is free, transfers and execution (``added``). A
-        reading in which the machine is free at an instant, to which durations are added, is
+        Equation 5 adds up the time until the machine is free, transfers and execution (``added``).
+        A reading in which the machine is free at an instant, to which durations are added, is
         ``instant``; it contradicts the definition of the response as a difference of times.
     free_time : {"now", "execution", "behind"}
-        When a machine is free (EMFT): not before the data of its subtasks has arrived. Equation 6 has
-        execution times only (``execution``), counted from now for an empty machine. A reading in which
-        it is never advanced to the present time is ``behind``.
+        When a machine is free (EMFT): not before the data of its subtasks has arrived. Equation 6
+        has execution times only (``execution``), counted from now for an empty machine. A reading
+        in which it is never advanced to the present time is ``behind``.
     pull_back : {"restores", "keeps"}
         Whether subtasks that are taken back from a machine no longer count in its free time. The
         thesis does not say; ``keeps`` reads its silence as a rule.
@@ -60,18 +60,18 @@ class Policy(Record):
         A machine that has recovered, or delivers a result, is used again, as the thesis says.
         ``silent`` shows the effect of that rule: without it a LAN may wait forever.
     credibility : {"uncorrected", "corrected", "none"}
-        The actual response of a LAN is compared with the estimate that it gave, as section 3.2.1 says.
-        Compared with that of equation 3, which the credibility has corrected, it learns the square
-        root of the bias (``corrected``): a reading of the symbols alone.
+        The actual response of a LAN is compared with the estimate that it gave, as section 3.2.1
+        says. Compared with that of equation 3, which the credibility has corrected, it learns the
+        square root of the bias (``corrected``): a reading of the symbols alone.
     bid_load : {"current", "near-future"}
         A bid counts the tasks that have arrived in a LAN, as in the thesis (``current``). With
-        ``near-future``, which chapter 6 proposes against bidding errors, it also counts those that were
-        assigned to the LAN and are in transit: a scheduler that assigns a task to another LAN
+        ``near-future``, which chapter 6 proposes against bidding errors, it also counts those that
+        were assigned to the LAN and are in transit: a scheduler that assigns a task to another LAN
         announces it in a message ahead of its data.
     scheduler : {"two-level", "competitive"}
         The external and internal schedulers of the thesis, or competitive ones: see
-        `dlopt.simulation.grid.competitive`. Of the rules above, `full`, `credibility` and `bid_load`
-        then have no meaning.
+        `dlopt.simulation.grid.competitive`. Of the rules above, `full`, `credibility` and
+        `bid_load` then have no meaning.
 
     Raises
     ------
@@ -145,7 +145,8 @@ def variant(name: str, policy: Policy | None = None) -> Policy:
     ----------
     name : str
         ``corrected``, the default; ``literal``, as printed; or ``literal-NAME``, with one rule of
-        `PRINTED` alone. ``+NAME`` adds rules of `PRINTED`, `READINGS` and `EXTENSIONS` to any of these.
+        `PRINTED` alone. ``+NAME`` adds rules of `PRINTED`, `READINGS` and `EXTENSIONS` to any of
+        these.
     policy : Policy, optional
         The policy that is changed; `Policy()` by default.
 
