@@ -44,6 +44,7 @@ from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 
 _SUBPROBLEMS = 30
+"""Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 

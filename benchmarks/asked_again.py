@@ -84,9 +84,11 @@ CP_SAT: Mapping[str, CpSatSetting] = {
     "no linear program": CpSatSetting({"linearization_level": 0}),
     "more of it": CpSatSetting({"linearization_level": 2}),
 }
-"""How CP-SAT is asked again."""
-NO_PRESOLVE, SCIP = "HiGHS, no presolve", "SCIP"
-"""How else linear and mixed-integer programs are asked again."""
+"""Settings of CP-SAT for cross-checks."""
+NO_PRESOLVE = "HiGHS, no presolve"
+"""A cross-check of linear and mixed-integer programs."""
+SCIP = "SCIP"
+"""Another one."""
 
 
 @contextlib.contextmanager

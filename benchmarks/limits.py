@@ -64,7 +64,9 @@ LARGE: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
 """Families and parameters; what is not named is as `dlopt generate` has it."""
 
 MOST_MB = 2048
+"""Memory limit of a process."""
 _LONGEST_S = 60.0
+"""Seconds after the time limit when a process is killed."""
 
 
 @dataclass(frozen=True, slots=True)

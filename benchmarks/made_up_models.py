@@ -17,6 +17,7 @@ from benchmarks.asked_again import CP_SAT, SAME, SolverAnswer, SolverClaim, ask
 SETTINGS = (SAME, "OR-Tools' own", "removing solutions", "disjunctive", "no presolve")
 """Those of `CP_SAT` that are compared."""
 SECONDS = 5.0
+"""Time limit of a solve."""
 
 
 def linear(draw: random.Random) -> Any:

@@ -39,7 +39,9 @@ def by_other_methods(
         yield name, _verdict(case.stem, found, other), f"{other.status}: {other.value}"
 
 
-def by_brute_force(case: SolverTask, instance: Any, found: Result[Any]) -> Iterator[tuple[str, str, str]]:
+def by_brute_force(
+    case: SolverTask, instance: Any, found: Result[Any]
+) -> Iterator[tuple[str, str, str]]:
     """Yield the verdict of brute force, if the instance is small enough for it."""
     if case.tiny and case.stem in BRUTE and found.status is Status.OPTIMAL:
         best = BRUTE[case.stem](instance, found.objective)

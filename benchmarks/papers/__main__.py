@@ -177,8 +177,10 @@ def robust(text: str, entry: Entry) -> str:
     )
 
 
-OTHERWISE, ROBUST = ": otherwise", "verdict"
-"""Ends the name of a column that says what a verdict depends on, of a variant or of all."""
+OTHERWISE = ": otherwise"
+"""Suffix of the column that says what the verdict of a variant depends on."""
+ROBUST = "verdict"
+"""Suffix of the column that says what the verdicts of all variants depend on."""
 _UNTRIED = ("not simulated", "about GDS alone", "about EDF alone", "-")
 RESULTS = Path(__file__).parents[1] / "results"
 _PICTURES = "../papers/figures"

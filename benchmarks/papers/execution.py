@@ -18,8 +18,10 @@ from dlopt.problems.cluster import Cluster
 from dlopt.problems.iit import Instance
 
 FIGURES = ("4.5",)
-NODES, LOAD = 256, 1000
-"""The cluster of section 4.5, and a task of average size; figure 4.5 names neither."""
+NODES = 256
+"""The cluster of section 4.5; figure 4.5 names none."""
+LOAD = 1000
+"""A task of average size; figure 4.5 names none."""
 SET_UP = (0, 500)
 FREE = OptimalPartition(1, 1000)
 DRAWN = sorted({round(2 ** (k / 4)) for k in range(16, 33)} | {63})

@@ -49,7 +49,13 @@ FAILING = ExperimentSetting(load_from=0.8, load_to=0.8, failing=0.4)
 WITHIN = 0.015
 """So far from the set point a miss ratio may be to be held."""
 PIECES = 12
-LIGHT, HEAVY, END = (0, 1 / 3), (2 / 3, 1), (0.9, 1)
+"""Intervals of the curves over time."""
+LIGHT = (0, 1 / 3)
+"""Part of the time with a light load."""
+HEAVY = (2 / 3, 1)
+"""Part of the time with a heavy load."""
+END = (0.9, 1)
+"""The last tenth of the time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,12 @@ the estimate is a failure in the thesis, so factors end below. The thesis contra
 where they begin: it says that no run takes more than its estimate, which is that of a machine
 wholly free, so that none can take less (docs/errata.md, chen-5). The reference is the thesis'
 setting and has both sides; the setting "load 1 to 1.95" has the sound side alone."""
-JUMP, FLAT, SLIGHT = 0.05, 0.02, 0.005
-"""A change of this share is a jump, is not flat, is one at all."""
+JUMP = 0.05
+"""A change by at least this share is a jump; like the next two, chosen by hand."""
+FLAT = 0.02
+"""A curve that changes by less than this share is flat."""
+SLIGHT = 0.005
+"""A change by less than this share is none."""
 ALONE = 0.01
 """By how much a single seed must be on one side to say anything; it has no interval."""
 

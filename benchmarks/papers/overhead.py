@@ -40,14 +40,12 @@ class TimedTest(NamedTuple):
     rounds: int = 5
 
 
-PRINTED, FAST, GROUPS, STRAIGHT, ONE, HYBRID = (
-    "FAST-EDF-IIT as printed",
-    "FAST-EDF-IIT",
-    "EDF-IIT-2 by groups",
-    "EDF-IIT-2",
-    "EDF-IIT-1",
-    "HYBRID",
-)
+PRINTED = "FAST-EDF-IIT as printed"
+FAST = "FAST-EDF-IIT"
+GROUPS = "EDF-IIT-2 by groups"
+STRAIGHT = "EDF-IIT-2"
+ONE = "EDF-IIT-1"
+HYBRID = "HYBRID"
 TESTS = {
     PRINTED: TimedTest(LITERAL),
     FAST: TimedTest(R2),

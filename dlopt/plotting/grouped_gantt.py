@@ -15,6 +15,7 @@ from dlopt.plotting.gantt import LEGIBLE, ROW, TALLEST, Gantt
 from dlopt.plotting.style import FAINT, INK, Bar, ChartRow, clean, fitted, text_width
 
 _SMALL = 7.5
+"""Font size of names and captions, in points."""
 _FEW = 40
 """Up to so many machines, "machine" is written before their names."""
 

@@ -24,7 +24,7 @@ def test_one_simulation_is_told_in_full(dlopt: Command, tmp_path: Path) -> None:
     assert lines[0] == "4 of 4 tasks came home, 4 by their deadlines"
     assert lines[-1].split()[1:3] == ["events", "in"]
     assert done.err == "no violation, checked to 1e-09\n"
-    assert "4 of 4 tasks came home" in picture.read_text()
+    assert "4 of 4 tasks completed" in picture.read_text()
 
 
 def test_the_json_has_every_measure(dlopt: Command) -> None:

@@ -26,7 +26,7 @@ from dlopt.simulation.feedback.monitor import Monitor, Period, merged_periods
 from dlopt.simulation.feedback.policy import Policy, Strategy, strategy_of
 
 MOST_PERIODS = 1_000_000
-"""More sampling periods than this are taken for a mistake."""
+"""More sampling periods than this are considered a mistake."""
 
 
 class FeedbackRun:

@@ -13,6 +13,7 @@ from dlopt.simulation.grid.policy import FailureModel
 from dlopt.simulation.grid.trace_recorder import TraceRecorder
 
 _MASK = 2**64 - 1
+"""Reduces integers to 64 bits."""
 
 
 def hashed_uniform(*keys: int) -> float:
