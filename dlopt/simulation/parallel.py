@@ -57,7 +57,10 @@ def imap_unordered(
             yield future.result()
             ended += 1
     except BrokenProcessPool as error:
-        text = "a process died; scripts must start under `if __name__ == '__main__'`"
+        text = (
+            "a worker process ended unexpectedly; scripts must be guarded by "
+            "`if __name__ == '__main__'`"
+        )
         raise SolverError(text) from error
     finally:
         if ended < len(items):
@@ -69,7 +72,7 @@ def _without_system_exit(work: Callable[[ItemT], AnswerT], item: ItemT) -> Answe
     try:
         return work(item)
     except SystemExit as error:
-        text = f"the work on {item!r} ends the program, with {error.code!r}"
+        text = f"the function exits for {item!r}, with code {error.code!r}"
         raise SolverError(text) from None
 
 

@@ -224,19 +224,19 @@ class _CounterexampleSearch:
 
     def _try_each(self, instances: Iterator[Header]) -> None:
         for instance in instances:
-            if self.budget.exhausted or self._breaks(instance):
+            if self.budget.exhausted or self._is_counterexample(instance):
                 return
 
     def _by_hypothesis(self, examples: int, index: int) -> None:
         from dlopt.verify import strategies
 
         def violates(instance: Header) -> bool:
-            return not self.budget.exhausted and self._breaks(instance)
+            return not self.budget.exhausted and self._is_counterexample(instance)
 
         seed = self.seed * 1_000_003 + index
         strategies.find_by_hypothesis(self.builds[0], violates, examples=examples, seed=seed)
 
-    def _breaks(self, instance: Header) -> bool:
+    def _is_counterexample(self, instance: Header) -> bool:
         """Try an instance; keep the smallest counterexample."""
         trial = self._trial(instance)
         self.budget.count(trial is not None)

@@ -38,7 +38,7 @@ def test_without_processes_nothing_is_done() -> None:
 
 
 def test_a_process_that_dies_is_told() -> None:
-    with pytest.raises(SolverError, match="a process died"):
+    with pytest.raises(SolverError, match="a worker process ended unexpectedly"):
         list(imap_unordered(die, [3, 3], 2))
 
 

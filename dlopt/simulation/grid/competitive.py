@@ -51,7 +51,7 @@ class CompetitiveScheduler(InternalScheduler):
         super().accept(job)
         list_schedule_length(self.lan_nodes, self.grid.now, free, job.waiting, job, chosen)
         for subtask, node in chosen.items():
-            subtask.planned = node
+            subtask.mapped_node = node
 
     def bid(self, job: Job) -> Number | None:
         """Return the length of the list schedule of a graph; None if no node is available."""
@@ -67,11 +67,11 @@ class CompetitiveScheduler(InternalScheduler):
                 queue.clear()
         unmapped = [entry for entry in sorted(waiting) if not self._enqueue(*entry)]
         for key, subtask in unmapped:
-            self._map_again(subtask)
+            self._remap(subtask)
             if not self._enqueue(key, subtask):
                 self.ready.append((key, subtask))
         for node, queue in zip(self.nodes, self.queues, strict=True):
-            while queue and len(node.held) < self.policy.queue_size:
+            while queue and len(node.assigned) < self.policy.queue_size:
                 _, subtask = queue.popleft()
                 if _waits(subtask):
                     response = self.choice.best(subtask, [node], self.grid.now)[1]
@@ -79,25 +79,25 @@ class CompetitiveScheduler(InternalScheduler):
 
     def _enqueue(self, key: QueueKey, subtask: Subtask) -> bool:
         """Queue a subtask for its node; return whether it has one that is not excluded."""
-        node = subtask.planned
+        node = subtask.mapped_node
         if node is None or (self.choice.excludes_suspected and node.presumed_since is not None):
             return False
         self.queues[node.place].append((key, subtask))
         return True
 
-    def _map_again(self, subtask: Subtask) -> None:
+    def _remap(self, subtask: Subtask) -> None:
         """Map a single subtask, if some node is available for it."""
         chosen: dict[Subtask, Node] = {}
         list_schedule_length(
             self.lan_nodes, self.grid.now, self._free(), [subtask], subtask.job, chosen
         )
-        subtask.planned = chosen.get(subtask)
+        subtask.mapped_node = chosen.get(subtask)
 
     def _free(self) -> list[Number]:
         """Return `node_free_times` under the load of sent and ready subtasks."""
         free = node_free_times(self.lan_nodes, self.grid.now, self.choice.excludes_suspected)
         for _, subtask in chain(self.ready, *self.queues):
-            node = subtask.planned
+            node = subtask.mapped_node
             if node is not None and _waits(subtask):
                 free[node.place] += subtask.time_on(node)
         return free
@@ -112,7 +112,7 @@ class CompetitiveScheduler(InternalScheduler):
         self.ready.append(((self.grid.now, subtask.job.index, subtask.rank), subtask))
 
     def _resend(self, subtask: Subtask) -> None:
-        subtask.planned = None
+        subtask.mapped_node = None
         super()._resend(subtask)
 
 

@@ -61,9 +61,9 @@ class Subtask:
         "index",
         "job",
         "level",
-        "maker",
+        "mapped_node",
         "missing",
-        "planned",
+        "producer",
         "rank",
         "round_trip_times",
         "sent_in",
@@ -79,25 +79,23 @@ class Subtask:
         self.missing = 0  # predecessors whose results are not known yet
         self.after: list[Subtask] = []
         self.data_from: list[tuple[Subtask, Number]] = []
-        self.data_in: Number = 0  # the largest of its data: they travel side by side
+        self.data_in: Number = 0  # the largest of its data: transfers are concurrent
         self.data_out: Number = 0
-        self.sent_in: Number = 0  # all of its data: what the network carries
+        self.sent_in: Number = 0  # the sum of its data: the traffic
         self.sent_out: Number = 0
         self.level: Number = 0  # static b-level
         self.rank: Rank = (0, 0, 0)  # deadline less level, job, index: low first
         self.work: Any = None
         self.costs: tuple[Any, ...] | None = None  # on each machine, if it has no work
-        self.round_trip_times: list[
-            Number
-        ] = []  # on each node of the LAN that it is in; see `LanNodes.round_trip_times`
+        self.round_trip_times: list[Number] = []  # on the nodes of its LAN, see `LanNodes`
         self.attempt: Attempt | None = None
         self.duplicate_attempts: list[Attempt] = []
-        self.planned: Node | None = None  # where its graph wants it, if graphs schedule themselves
-        self.maker: Node | None = None  # whose result counts
+        self.mapped_node: Node | None = None  # by its graph, under competitive scheduling
+        self.producer: Node | None = None  # whose result counts
         self.tries = 0
 
     def time_on(self, node: Node) -> Number:
-        """Return how long it should take on a node that can run it."""
+        """Return its estimated execution time on a node that can run it."""
         time: Number = self.work / node.power if self.costs is None else self.costs[node.index]
         return time
 
@@ -126,11 +124,11 @@ class Attempt:
     def __init__(self, subtask: Subtask, node: Node, sent: Number) -> None:
         self.subtask, self.node, self.sent = subtask, node, sent
         self.state = AttemptState.IN_TRANSIT
-        self.is_duplicate = False  # taken off the queue while it runs or returns
+        self.is_duplicate = False  # taken back while it runs or returns
         self.arrived: Number = sent
         self.due: Number | None = None
-        self.estimate: Number = 0  # how long it should run
-        self.duration: Number = 0  # how long it would run, if nothing fails
+        self.estimate: Number = 0  # estimated execution time
+        self.duration: Number = 0  # actual execution time, without failures
         self.expected_known: Number = sent
         self.start: Any = None
         self.end: Any = None
@@ -143,11 +141,11 @@ class Node:
     """A machine: its true state, and the state that its scheduler assumes."""
 
     __slots__ = (
+        "assigned",
         "back_at",
         "busy",
         "down_since",
         "free",
-        "held",
         "index",
         "lan",
         "latency",
@@ -169,12 +167,12 @@ class Node:
         self.index, self.place, self.machine, self.lan = index, place, machine, machine.lan
         self.latency, self.unit, self.power = latency, unit, power
         self.up = True
-        self.back_at: Any = 0  # until when it is down; None for ever
+        self.back_at: Any = 0  # when it recovers; None for never
         self.down_since: Any = None
         self.queue: deque[Attempt] = deque()  # in the order in which they were sent
         self.running: Attempt | None = None
-        self.held: list[Attempt] = []  # what the scheduler believes it holds
-        self.free: Number = 0  # when the scheduler believes that it is free (EMFT)
+        self.assigned: list[Attempt] = []  # those that the scheduler assumes to be there
+        self.free: Number = 0  # when the scheduler expects it to be free (EMFT)
         self.presumed_since: Number | None = None
         self.busy: Number = 0
         self.wasted: Number = 0
@@ -194,8 +192,8 @@ class LanNodes:
         self.nodes = nodes
         self.powers = [node.power for node in nodes]
         self.round_trip_latencies = [node.latency + node.latency for node in nodes]
-        self.unit: Number = nodes[0].unit if nodes else 0  # of time, for one of data: the LAN's
-        self.arrays: Any = None  # of what is compiled
+        self.unit: Number = nodes[0].unit if nodes else 0  # transfer time per unit of data
+        self.arrays: Any = None  # for compiled bids
 
     def round_trip_times(self, subtask: Subtask) -> list[Number]:
         """Return the execution time of a subtask on each node plus the latencies there and back.
@@ -254,18 +252,15 @@ class Job:
         self.received: Number | None = None
         self.returned: Number | None = None
         self.last_known: Number | None = None
-        self.estimate: Number | None = (
-            None  # what its response is held against; None if nobody has bid
-        )
+        self.estimate: Number | None = None  # reference for its response; None without bids
         self.reason = ""
         self.lost = 0  # subtasks that had to be sent again
         self.subtasks = _subtasks(self, graph, number)
         self.left = len(self.subtasks)
-        self.needs_eligibility = any(
-            one.costs is not None for one in self.subtasks
-        )  # not any node will do
-        self.waiting = sorted(self.subtasks, key=lambda one: one.rank)
-        self.table: Any = None  # of what is compiled
+        # Whether some subtasks may be unable to run on some nodes.
+        self.needs_eligibility = any(subtask.costs is not None for subtask in self.subtasks)
+        self.waiting = sorted(self.subtasks, key=lambda subtask: subtask.rank)
+        self.table: Any = None  # arrays for compiled bids
 
 
 def _subtasks(job: Job, graph: Graph, number: Callable[[Number], Number]) -> list[Subtask]:
@@ -278,28 +273,30 @@ def _subtasks(job: Job, graph: Graph, number: Callable[[Number], Number]) -> lis
         target.data_in, source.data_out = max(target.data_in, data), max(source.data_out, data)
         target.sent_in += data
         source.sent_out += data
-    for one in subtasks:
-        if not one.missing:
-            one.data_in = one.sent_in = job.input
-        if not one.after:
-            one.data_out = one.sent_out = job.output
-    order = topological([[target.index for target in one.after] for one in subtasks])
+    for subtask in subtasks:
+        if not subtask.missing:
+            subtask.data_in = subtask.sent_in = job.input
+        if not subtask.after:
+            subtask.data_out = subtask.sent_out = job.output
+    order = topological([[target.index for target in subtask.after] for subtask in subtasks])
     for index in reversed(order):
-        one, task = subtasks[index], graph.tasks[index]
+        subtask, task = subtasks[index], graph.tasks[index]
         if task.work is not None:
-            own = one.work = number(task.work)
+            mean_time = subtask.work = number(task.work)
         else:
             rows = task.costs or ()
-            one.costs = tuple(None if cost is None else number(cost) for cost in rows)
-            costs = [cost for cost in one.costs if cost is not None]
-            own = sum(costs[1:], costs[0]) / len(costs)
-        one.level = own + max((target.level for target in one.after), default=number(0))
+            subtask.costs = tuple(None if cost is None else number(cost) for cost in rows)
+            costs = [cost for cost in subtask.costs if cost is not None]
+            mean_time = sum(costs[1:], costs[0]) / len(costs)
+        subtask.level = mean_time + max(
+            (target.level for target in subtask.after), default=number(0)
+        )
     latest = number(0) if job.due is None else job.due
     places = {index: place for place, index in enumerate(order)}
-    for one in subtasks:
-        # A task without deadline is as urgent as one that is due when it arrives.
-        latest_start = (job.arrival if job.due is None else latest) - one.level
-        one.rank = (latest_start, job.index, places[one.index])
+    for subtask in subtasks:
+        # A task without deadline is as urgent as subtask that is due when it arrives.
+        latest_start = (job.arrival if job.due is None else latest) - subtask.level
+        subtask.rank = (latest_start, job.index, places[subtask.index])
     return subtasks
 
 

@@ -108,7 +108,7 @@ class InternalScheduler:
         node.busy += attempt.end - attempt.start
         self.grid.meter.busy(self.index, attempt.start, attempt.end, useful)
         if useful:
-            subtask.maker = node
+            subtask.producer = node
             self._done(subtask)
         self._request()
 
@@ -120,12 +120,12 @@ class InternalScheduler:
         self.grid.meter.trap(self.index, now, node.up)
         if node.presumed_since is None:
             node.presumed_since = now
-        held, node.held = node.held, []
-        self._take_back(held)
+        assigned, node.assigned = node.assigned, []
+        self._take_back(assigned)
         if self.policy.pull_back == "restores":
             node.free = now
         working = node.running is not None or any(
-            one.state == AttemptState.RETURNING for one in held
+            one.state == AttemptState.RETURNING for one in assigned
         )
         if node.up and not working and self.policy.recovery == "told":
             self._clear_suspicion(node)  # it returns its attempts, and thus responds
@@ -135,8 +135,8 @@ class InternalScheduler:
         """Process the message of a node that has recovered, and has lost what it had."""
         if self.policy.recovery == "silent":
             return
-        lost = [one for one in node.held if one.state == AttemptState.LOST]
-        node.held = [one for one in node.held if one.state != AttemptState.LOST]
+        lost = [one for one in node.assigned if one.state == AttemptState.LOST]
+        node.assigned = [one for one in node.assigned if one.state != AttemptState.LOST]
         self._take_back(lost)
         self._clear_suspicion(node)
         self._update_free_time(node, self.grid.now, 0)
@@ -147,7 +147,7 @@ class InternalScheduler:
     def map(self) -> None:
         """Send ready subtasks to nodes with a free place."""
         self.due = False
-        aside: list[tuple[QueueKey, Subtask]] = []
+        postponed: list[tuple[QueueKey, Subtask]] = []
         skips, size = self.policy.full == "skip", self.policy.queue_size
         while self.ready:
             subtask = self.ready[0][1]
@@ -155,20 +155,20 @@ class InternalScheduler:
                 heappop(self.ready)
                 continue
             if skips:
-                choice = [node for node in self.choice.alive() if len(node.held) < size]
+                choice = [node for node in self.choice.alive() if len(node.assigned) < size]
                 if not choice:
                     break
             else:
                 choice = self.choice.alive()
             node, response = self.choice.best(subtask, choice, self.grid.now)
             if node is None:
-                aside.append(heappop(self.ready))  # all nodes that can run it are full
-            elif len(node.held) >= size:
+                postponed.append(heappop(self.ready))  # all nodes that can run it are full
+            elif len(node.assigned) >= size:
                 break
             else:
                 heappop(self.ready)
                 self._send(subtask, node, response)
-        self.ready.extend(aside)
+        self.ready.extend(postponed)
         heapify(self.ready)
 
     def _send(self, subtask: Subtask, node: Node, response: Number) -> None:
@@ -184,7 +184,7 @@ class InternalScheduler:
         attempt.due = now + response * self.policy.trap
         subtask.state, subtask.attempt = SubtaskState.SENT, attempt
         subtask.tries += 1
-        node.held.append(attempt)
+        node.assigned.append(attempt)
         self.grid.record.sent(attempt)
         self.grid.meter.sent(self.index, subtask.sent_in, now, subtask.tries > 1)
         self.grid.machines.travels(attempt)
@@ -253,8 +253,8 @@ class InternalScheduler:
         """Cancel an attempt that is no longer needed."""
         if attempt.state == AttemptState.RETURNING:
             return  # its result is in transit, and will be ignored
-        at = attempt.node.held.index(attempt)
-        del attempt.node.held[at]
+        at = attempt.node.assigned.index(attempt)
+        del attempt.node.assigned[at]
         attempt.freed = self.grid.now
         self._end(attempt, "lost" if attempt.state == AttemptState.LOST else "withdrawn")
         if attempt.start is not None:
@@ -274,9 +274,9 @@ class InternalScheduler:
 
     def _release(self, attempt: Attempt) -> None:
         """Remove an attempt whose result has arrived."""
-        held = attempt.node.held
-        at = held.index(attempt)
-        del held[at]
+        assigned = attempt.node.assigned
+        at = assigned.index(attempt)
+        del assigned[at]
         attempt.freed = self.grid.now
         self._update_free_time(attempt.node, attempt.end, at)
 
@@ -285,7 +285,7 @@ class InternalScheduler:
         if self.policy.pull_back == "keeps" or self.policy.free_time == "behind":
             return
         blocking_reason = self.policy.free_time == "now"  # for data that is on its way
-        for one in node.held[at:]:
+        for one in node.assigned[at:]:
             if one.state != AttemptState.RETURNING:
                 free = (max(free, one.arrived) if blocking_reason else free) + one.estimate
         node.free = free

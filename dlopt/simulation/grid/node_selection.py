@@ -75,7 +75,7 @@ class NodeSelector:
         """Return the transfer time of data without the latency; its negative if data is local."""
         if not self.local_data_free or not subtask.data_from:
             return subtask.data_in * node.unit
-        needed = [data for source, data in subtask.data_from if source.maker is not node]
+        needed = [data for source, data in subtask.data_from if source.producer is not node]
         return max(needed) * node.unit if needed else -node.latency
 
     def arrival(self, subtask: Subtask, node: Node, now: Number) -> Number:

@@ -89,7 +89,7 @@ def half_is_left(patch: pytest.MonkeyPatch) -> None:
     def planted(self: InternalScheduler, attempts: list[Any]) -> None:
         take(self, attempts[:1])
         if attempts:
-            attempts[0].node.held += attempts[1:]
+            attempts[0].node.assigned += attempts[1:]
 
     patch.setattr(InternalScheduler, "_take_back", planted)
 
