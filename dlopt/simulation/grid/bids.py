@@ -13,6 +13,8 @@ from dlopt.arithmetic import Number
 from dlopt.simulation.grid.entities import Job, LanNodes, Node, Subtask, SubtaskState
 
 _RANK = attrgetter("rank")
+_READY = SubtaskState.READY  # bound here: an attribute of an enumeration is slow
+_DONE = SubtaskState.DONE
 
 
 def can_run(lan_nodes: LanNodes, job: Job) -> bool:
@@ -48,7 +50,7 @@ def bid(
     where it ends first. Data in transit counts as if it had arrived. Complexity: O(waiting x
     nodes).
     """
-    waiting = [one for other in jobs for one in other.waiting if one.state <= SubtaskState.READY]
+    waiting = [one for other in jobs for one in other.waiting if one.state <= _READY]
     if waiting:
         waiting += job.waiting
         waiting.sort(key=_RANK)
@@ -94,7 +96,7 @@ def list_schedule_length(
     for subtask in waiting:
         ready = now
         for source, _ in subtask.data_from:
-            if source.state == SubtaskState.DONE:
+            if source.state == _DONE:
                 continue
             at = known.get(source)
             if at is None:

@@ -18,7 +18,13 @@ from dlopt.simulation.grid import bids
 from dlopt.simulation.grid.entities import Job, LanNodes, SubtaskState
 
 _INDEX = attrgetter("index")
-_RANK, _WORK, _IN, _OUT = range(4)
+_READY = SubtaskState.READY  # bound here: an attribute of an enumeration is slow
+_SENT = SubtaskState.SENT
+_RANK = 0
+"""Rows of `Table.facts`: rank, work, data in, data out."""
+_WORK = 1
+_IN = 2
+_OUT = 3
 
 _compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(cache=True)
 
@@ -119,8 +125,8 @@ def bid(
     known = np.array(
         [
             one.attempt.expected_known  # type: ignore[union-attr]
-            if one.state == SubtaskState.SENT
-            else (math.inf if one.state <= SubtaskState.READY else -math.inf)
+            if one.state == _SENT
+            else (math.inf if one.state <= _READY else -math.inf)
             for other in placed
             for one in other.waiting
         ]
