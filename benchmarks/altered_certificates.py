@@ -1,15 +1,16 @@
-"""Certificates of streams, altered thousands of ways: none that is accepted proves too much.
+"""Mutation test of certificates of streams: no altered one that is accepted proves too much.
 
     python -m benchmarks.altered_certificates [--stem admission|multistage] [--count N] [--seed 0]
 
 Half of the alterations are to the text: numbers, signs and senses changed, lines dropped, doubled
-and swapped, cuts and whole certificates of other instances. The others forge the program (a row
-or a bound made tighter, a cut that takes too much, an acceptance forced, a cost changed) and prove
-the forged program honestly, so that only `certified` of the problem's models stands in the way.
+and swapped, cuts and whole certificates of other instances. The others forge the program (a row or
+a bound tightened, an invalid cut, a forced acceptance, a changed cost) and prove the forged program
+correctly, so that only `certified` of the problem's models can reject it.
 
-Prints how many were unreadable, had a step that does not follow (`proof`), were not the program
-of the instance (`program`), or were accepted and prove no more than is true (`true`). None may be
-accepted that proves more than the optimum, which is known by another search (`false`).
+Prints the numbers of certificates that were unreadable, had an invalid derivation (`proof`), were
+not for the program of the instance (`program`), or were accepted with a valid bound (`true`). None
+may be accepted with a bound that is better than the optimum, which is known by another search
+(`false`).
 """
 
 from __future__ import annotations
@@ -43,13 +44,14 @@ from dlopt.problems.admission import Instance, Task
 from dlopt.problems.cluster import Cluster
 
 _SUBPROBLEMS = 30
+"""Limit on the branch-and-bound nodes of a forged proof."""
 _FACTORS = tuple(Fraction(n, 100) for n in (0, 25, 50, 75, 90, 99))
 _TENTHS = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100))
 
 
 @dataclass(frozen=True)
-class Subject:
-    """An instance, the installments of its plans, and what they are worth at the most."""
+class CertifiedInstance:
+    """An instance, the installments of its schedules, and its optimum."""
 
     instance: Instance | multistage.Instance
     installments: int = 1
@@ -75,7 +77,7 @@ class Subject:
 
     @cached_property
     def optimum(self) -> Fraction:
-        """What the best plan is worth, by the search over orders."""
+        """The optimum, by the search over sequences."""
         options = {"installments": self.installments}
         found = solve(self.instance, "exact", objective=self.objective, **options)
         assert found.status is Status.OPTIMAL
@@ -115,15 +117,17 @@ def _around(nodes: int, tau: Any, chi: Any, tasks: Any, held: Any, **state: Any)
 
 _THIRD = Fraction(1, 3)
 STREAMS = (
-    Subject(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
-    Subject(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
-    Subject(_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))),
-    Subject(_stream(3, 1, 4, (0, 5, 14), (5, 6, 30), (5, 3, 16), (10, 6, 16))),
-    Subject(_stream(2, 1, 1, (0, 2, Fraction(16, 7)), (0, 2, Fraction(16, 7))), 2),
-    Subject(_stream(2, (1, 2), (3, 1), (0, 1, 3), (0, 2, 5), (1, 1, 3)), objective="accepted-load"),
-    Subject(_stream(2, 1, 1, (0, 1, 2), (1, 1, 2), (1, 1, 6), ready_times=(0, 1))),
-    Subject(_stream(2, 1, 1, (0, 1, 4), (1, 2, 5), (1, 1, 2), now=1)),
-    Subject(
+    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (0, 1, 2))),
+    CertifiedInstance(_stream(2, 1, 1, (0, 6, 30), (1, 1, 2), (3, 1, 2), (5, 1, 2))),
+    CertifiedInstance(_stream(2, 1, 2, (0, 2, 4), (0, 3, 8), (0, 1, 4))),
+    CertifiedInstance(_stream(3, 1, 4, (0, 5, 14), (5, 6, 30), (5, 3, 16), (10, 6, 16))),
+    CertifiedInstance(_stream(2, 1, 1, (0, 2, Fraction(16, 7)), (0, 2, Fraction(16, 7))), 2),
+    CertifiedInstance(
+        _stream(2, (1, 2), (3, 1), (0, 1, 3), (0, 2, 5), (1, 1, 3)), objective="accepted-load"
+    ),
+    CertifiedInstance(_stream(2, 1, 1, (0, 1, 2), (1, 1, 2), (1, 1, 6), ready_times=(0, 1))),
+    CertifiedInstance(_stream(2, 1, 1, (0, 1, 4), (1, 2, 5), (1, 1, 2), now=1)),
+    CertifiedInstance(
         Instance(Cluster(2, 1, 1, _THIRD, _THIRD), (Task("a", 0, 1, 3), Task("b", 0, 1, 3))),
         objective="reject-ratio",
     ),
@@ -131,15 +135,19 @@ STREAMS = (
 """Tight ones: what is proven is the optimum, or next to it."""
 
 AROUND = (
-    Subject(_around(1, 1, 1, [(0, 2, 4)], [(0, 1, 2, 3, 1)])),
-    Subject(_around(2, 1, 1, [(0, 3, 4), (1, 1, 2)], [(0, 1, 2, 2, 1), (0, 3, 4, 4, (0,))])),
-    Subject(_around(2, 1, 2, [(0, 2, 4), (0, 1, 4)], [(0, 2, 3, 5, (1,)), (1, 2, 2, 6, 1)])),
-    Subject(
+    CertifiedInstance(_around(1, 1, 1, [(0, 2, 4)], [(0, 1, 2, 3, 1)])),
+    CertifiedInstance(
+        _around(2, 1, 1, [(0, 3, 4), (1, 1, 2)], [(0, 1, 2, 2, 1), (0, 3, 4, 4, (0,))])
+    ),
+    CertifiedInstance(
+        _around(2, 1, 2, [(0, 2, 4), (0, 1, 4)], [(0, 2, 3, 5, (1,)), (1, 2, 2, 6, 1)])
+    ),
+    CertifiedInstance(
         _around(2, (1, 2), (3, 1), [(0, 1, 3), (0, 2, 5)], [(0, 1, 1, 4, (0,))]),
         objective="accepted-load",
     ),
-    Subject(_around(2, 1, 1, [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 4, 2), (0, 2, 3, 3, 1)])),
-    Subject(
+    CertifiedInstance(_around(2, 1, 1, [(0, 1, 2), (1, 2, 3)], [(0, 1, 2, 4, 2), (0, 2, 3, 3, 1)])),
+    CertifiedInstance(
         _around(3, 1, 1, [(0, 2, 3), (0, 2, 4)], [(0, 1, 2, 3, 2), (0, 2, 2, 5, (0, 1))]),
         objective="reject-ratio",
     ),
@@ -149,16 +157,18 @@ AROUND = (
 SUBJECTS = {"admission": STREAMS, "multistage": AROUND}
 
 
-def altered_text(subject: Subject, draw: random.Random) -> str:
+def altered_text(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the certificate of a subject with one to three changes to its text."""
     lines = subject.text.splitlines()
     for _ in range(draw.choice((1, 1, 2, 3))):
-        change: Callable[[list[str], random.Random, Subject], None] = draw.choice(_CHANGES)
+        change: Callable[[list[str], random.Random, CertifiedInstance], None] = draw.choice(
+            _CHANGES
+        )
         change(lines, draw, draw.choice(SUBJECTS[subject.instance.problem]))
     return "\n".join(lines) + "\n"
 
 
-def _number(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _number(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Change a number to another one."""
     at = draw.randrange(len(lines))
     found = list(re.finditer(r"(?<![\w.])-?\d+(?:/\d+)?(?![\w.])", lines[at]))
@@ -171,7 +181,7 @@ def _number(lines: list[str], draw: random.Random, other: Subject) -> None:
         lines[at] = f"{lines[at][: one.start()]}{after}{lines[at][one.end() :]}"
 
 
-def _sense(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _sense(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Turn a constraint or a step round."""
     places = [i for i, line in enumerate(lines) if re.match(r"\S+ [GL] ", line)]
     at = draw.choice(places)
@@ -179,7 +189,7 @@ def _sense(lines: list[str], draw: random.Random, other: Subject) -> None:
     lines[at] = f"{name} {'L' if letter == 'G' else 'G'} {rest}"
 
 
-def _drop(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _drop(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Leave a line out, and count one less where it is counted."""
     at = draw.randrange(len(lines))
     counted = re.match(r"\S+ [GL] ", lines[at])
@@ -188,7 +198,7 @@ def _drop(lines: list[str], draw: random.Random, other: Subject) -> None:
         _count(lines, at, -1)
 
 
-def _double(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _double(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Say a line twice, and count one more where it is counted."""
     at = draw.randrange(len(lines))
     lines.insert(at, lines[at])
@@ -196,13 +206,13 @@ def _double(lines: list[str], draw: random.Random, other: Subject) -> None:
         _count(lines, at, 1)
 
 
-def _swap(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _swap(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Exchange two lines."""
     one, other = draw.randrange(len(lines)), draw.randrange(len(lines))
     lines[one], lines[other] = lines[other], lines[one]
 
 
-def _exchange(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _exchange(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Give a constraint the sides and terms of another one, maybe of another instance."""
     source = draw.choice((lines, other.text.splitlines()))
     bodies = [line for line in source if re.match(r"(?:row|cut|z_|q_)\S* [GL] ", line)]
@@ -212,12 +222,12 @@ def _exchange(lines: list[str], draw: random.Random, other: Subject) -> None:
         lines[at] = f"{lines[at].split(' ', 1)[0]} {draw.choice(bodies).split(' ', 1)[1]}"
 
 
-def _another(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _another(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Take the certificate of another instance."""
     lines[:] = other.text.splitlines()
 
 
-def _chunks(lines: list[str], draw: random.Random, other: Subject) -> None:
+def _chunks(lines: list[str], draw: random.Random, other: CertifiedInstance) -> None:
     """Say another number of chunks."""
     lines[:] = [
         f"% chunks: {draw.choice(('1', '2', '3', 'any', '0'))}" if "% chunks" in line else line
@@ -243,7 +253,7 @@ _CHANGES = (
 )
 
 
-def forged(subject: Subject, draw: random.Random) -> str:
+def forged(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the honest proof of a program that is not the instance's."""
     if subject.around:
         return _forged_around(subject, draw)
@@ -260,7 +270,7 @@ def forged(subject: Subject, draw: random.Random) -> str:
         row_bounds=(*program.row_bounds, *((None, side) for _, side in cuts)),
     )
     search = BranchAndBound(whole, model.accepted, scaled.value_granularity)
-    found = search.minimum(None, _SUBPROBLEMS)
+    found = search.minimise(None, _SUBPROBLEMS)
     remarks = [
         f"value of finished tasks: {scaled.value_of_finished}",
         f"chunks: {draw.choice((subject.installments, subject.installments, 1, 2, 'any'))}",
@@ -269,7 +279,7 @@ def forged(subject: Subject, draw: random.Random) -> str:
     return vipr.to_text(replace(certificate, cuts=len(cuts)))
 
 
-def _forged_around(subject: Subject, draw: random.Random) -> str:
+def _forged_around(subject: CertifiedInstance, draw: random.Random) -> str:
     """Return the same around reservations, where there are no cuts."""
     scaled = ScaledReservationInstance.from_instance(subject.instance, subject.objective)  # type: ignore[arg-type]
     model = ReservationFluidRelaxation(scaled)
@@ -279,12 +289,12 @@ def _forged_around(subject: Subject, draw: random.Random) -> str:
         forge = draw.choice((_tighter_row, _tighter_column, _other_cost))
         program = forge(program, binaries, draw)
     search = BranchAndBound(program, binaries, scaled.value_granularity)
-    found = search.minimum(None, _SUBPROBLEMS)
+    found = search.minimise(None, _SUBPROBLEMS)
     remarks = [f"value of finished tasks: {scaled.tasks_only.value_of_finished}", "chunks: any"]
     return vipr.to_text(search.certificate(found.bound, model.column_names(), remarks))
 
 
-def _cuts(subject: Subject, model: FluidRelaxation, draw: random.Random) -> Any:
+def _cuts(subject: CertifiedInstance, model: FluidRelaxation, draw: random.Random) -> Any:
     """Yield cuts of windows that take too much, in one way each."""
     scaled = model.scaled
     windows = WindowCuts(model, subject.installments)

@@ -19,10 +19,19 @@ from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import QueuedTask
 
 COSTS = (1.0, 1000.0, 0.0, 0.0)
-LOAD, BUSY = 1000.0, 1e6
-LITERAL, R2 = "fast-edf-iit:literal-dispatched", "fast-edf-iit"
-FIRST, LAST = 3_000, 17_000
+"""tau, chi, theta_cm and theta_cp, as in the papers."""
+LOAD = 1000.0
+"""Mean load of a task."""
+BUSY = 1e6
+"""Instant until which the cluster is busy."""
+LITERAL = "fast-edf-iit:literal-dispatched"
+R2 = "fast-edf-iit"
+FIRST = 3_000
+"""Number of the first tasks, of which the mean time of a decision is taken."""
+LAST = 17_000
+"""Number of all tasks."""
 ROUNDS = 5
+"""Repetitions, of which the median is taken."""
 
 
 def tasks(count: int, nodes: int, seed: int = 0) -> list[QueuedTask]:

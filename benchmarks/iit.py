@@ -306,7 +306,7 @@ def certificates(report: Report) -> None:
                 begun = time.perf_counter()
                 program = exact_lp.from_pulp(problem)
                 converted = time.perf_counter() - begun
-                statuses = exact_lp.statuses_from_highs(problem.solverModel)
+                statuses = exact_lp.basis_from_highs(problem.solverModel)
                 return converted, exact_lp.certify(program, *statuses)
 
             found = interleaved({"solve": solve, "certify": certify}, rounds=3, budget=30)

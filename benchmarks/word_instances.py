@@ -1,4 +1,4 @@
-"""Instances on which solvers are asked again: shipped, generated, and of the public data sets."""
+"""Instances for the cross-check of solvers: shipped, generated, and of the public data sets."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dlopt.errors import InvalidInstanceError
 from dlopt.formats import binpack, detection, etc
 from dlopt.formats.task_graph import TaskGraph
 from dlopt.generation import generate
-from dlopt.generation.bag import of_matrix
-from dlopt.generation.bin_packing import packed
+from dlopt.generation.bag import instance_from_etc
+from dlopt.generation.bin_packing import bin_packing_instance
 from dlopt.generation.task_graphs import instance_of, machine_set
 
 T = TypeVar("T")
@@ -91,19 +91,8 @@ SMALL: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """An instance, and the objective that is asked of it.
-
-    Parameters
-    ----------
-    stem, source, name : str
-        The source is ``shipped``, ``generated`` or ``data``.
-    make : callable
-    objective : str, optional
-        By default the problem's own.
-    tiny : bool
-        Whether brute force ends.
-    """
+class SolverTask:
+    """An instance, and the objective with which it is solved."""
 
     stem: str
     source: str
@@ -118,22 +107,22 @@ def objectives(stem: str) -> tuple[str, ...]:
     return tuple(registry.method(stem, "exact").objectives)
 
 
-def shipped(stem: str) -> Iterator[Case]:
+def shipped(stem: str) -> Iterator[SolverTask]:
     """Yield each instance of the project under each objective."""
     for path in sorted((SHIPPED / stem).rglob("*.json")):
         for objective in objectives(stem):
             name = f"{path.relative_to(SHIPPED).as_posix()} {objective}"
-            yield Case(stem, "shipped", name, lambda path=path: io.read(path), objective)
+            yield SolverTask(stem, "shipped", name, lambda path=path: io.read(path), objective)
 
 
-def generated(stem: str, seeds: int) -> Iterator[Case]:
+def generated(stem: str, seeds: int) -> Iterator[SolverTask]:
     """Yield small instances of each family, under the objectives in turn."""
     for seed in range(seeds):
         turn = itertools.cycle(objectives(stem))
         for number, (family, options) in enumerate(SMALL[stem]):
             for objective in (None, *itertools.islice(turn, 2)):
                 told = " ".join(f"{key}={value}" for key, value in options.items())
-                yield Case(
+                yield SolverTask(
                     *(stem, "generated", f"{family} {told} seed={seed} {objective or 'default'}"),
                     lambda f=family, o=options, s=seed: generate(stem, f, seed=s, **o),
                     objective,
@@ -141,27 +130,27 @@ def generated(stem: str, seeds: int) -> Iterator[Case]:
                 )
 
 
-def data(stem: str, folder: Path, most: int) -> Iterator[Case]:
+def data(stem: str, folder: Path, most: int) -> Iterator[SolverTask]:
     """Yield some instances of the public data sets, at most so many of each folder of files."""
     if stem == "dag":
         for part, pattern, machines in GRAPHS:
             for path, graph in _graphs(folder / part, pattern, most):
                 for count in machines or (None,):
-                    yield Case(
+                    yield SolverTask(
                         *("dag", "data", f"{part}/{path.stem}" + (f" on {count}" if count else "")),
                         lambda g=graph, p=path, c=count: _on_machines(g, p, c),
                     )
     if stem == "bag":
         for path in _some(folder / "etc_braun", "u_*", most):
             for first in range(0, 16 * max(1, most // 2), 16):
-                yield Case(
+                yield SolverTask(
                     *(stem, "data", f"{path.name}, 16 tasks from {first}"),
                     lambda path=path, first=first: _part(path, first),
                 )
     if stem == "coreservation":
         for part, pattern, form in PACKINGS:
             for path in _some(folder / "binpack" / part, pattern, most):
-                yield Case(
+                yield SolverTask(
                     *(stem, "data", f"{path.relative_to(folder / 'binpack')}, first {ITEMS} items"),
                     lambda path=path, form=form: _packing(path, form),
                     "rejections-then-machines",
@@ -203,16 +192,16 @@ def _part(path: Path, first: int) -> Any:
     """Return some tasks of a matrix on a few machines: the whole proves nothing in seconds."""
     matrix = etc.read(path)
     rows = matrix.times[first : first + 16]
-    return of_matrix(replace(matrix, times=tuple(row[:4] for row in rows)))
+    return instance_from_etc(replace(matrix, times=tuple(row[:4] for row in rows)))
 
 
 def _packing(path: Path, form: str) -> Any:
     """Return some items of the first problem of a file."""
     problem = binpack.read(path, form)[0]
-    return packed(replace(problem, items=problem.items[:ITEMS]))
+    return bin_packing_instance(replace(problem, items=problem.items[:ITEMS]))
 
 
-def valid(case: Case) -> Any | None:
+def valid(case: SolverTask) -> Any | None:
     """Return the instance; None if it is none, or the objective does not apply to it."""
     try:
         return case.make()

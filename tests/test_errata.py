@@ -35,7 +35,7 @@ from dlopt.problems.cluster import Cluster
 from dlopt.result import Result, Status
 from dlopt.simulation.feedback import FeedbackRun, Policy, identify
 from dlopt.simulation.feedback.admission_by_utilization import admits
-from dlopt.simulation.feedback.entities import Job
+from dlopt.simulation.feedback.entities import TaskState
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "errata.md"
@@ -308,7 +308,7 @@ def test_mamat_11_neither_count_of_tasks_takes_37_minutes() -> None:
 
 
 def test_mamat_12_what_cannot_be_met_is_below_every_bound() -> None:
-    late = Job(0, 0.0, 3.0, 5.0, (1.0, 1.0), (1.0, 1.0))  # due at 5, looked at for 6
+    late = TaskState(0, 0.0, 3.0, 5.0, (1.0, 1.0), (1.0, 1.0))  # due at 5, looked at for 6
     assert admits(late, [], 6.0, 0.8, 2, Policy(overdue="printed"))
     assert not admits(late, [], 6.0, 0.8, 2, Policy(overdue="refuse"))
     assert "`simulate feedback --set overdue=refuse`" in ROWS["mamat-12"]

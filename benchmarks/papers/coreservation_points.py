@@ -1,4 +1,4 @@
-"""What Min's figures 4.3-4.7 and 5.9-5.13 vary: instances, methods, measures."""
+"""Parameters of Min's figures 4.3-4.7 and 5.9-5.13: instances, methods, measures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ OBJECTIVES = ("benefit", "rejections", "rejected-priority")
 FAMILIES: Mapping[str, Callable[..., Instance]] = {"min4": min4, "min5": min5}
 _AHEAD = 4320
 """Windows start within so many units of their requests' arrivals."""
-_FOUR, _FIVE = ("RB", "RSPB"), ("Co-RSPB", "Co-RSBF", "Co-RSBFR")
+_FOUR = ("RB", "RSPB")
+"""The algorithms of chapter 4."""
+_FIVE = ("Co-RSPB", "Co-RSBF", "Co-RSBFR")
+"""The algorithms of chapter 5."""
 
 Parameters = Mapping[str, float | str]
 

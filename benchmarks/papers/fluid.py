@@ -1,4 +1,4 @@
-"""What no plan of a stream does better than: one linear program."""
+"""Fluid bound of a stream: one linear program."""
 
 from __future__ import annotations
 

@@ -186,9 +186,9 @@ def _graph(file: Path, kind: Any, options: dict[str, Any]) -> Any:
 
 def _matrix(file: Path, *, exact_numbers: bool = False) -> Any:
     from dlopt.formats import etc
-    from dlopt.generation.bag import of_matrix
+    from dlopt.generation.bag import instance_from_etc
 
-    return of_matrix(etc.read(file, exact_numbers=exact_numbers))
+    return instance_from_etc(etc.read(file, exact_numbers=exact_numbers))
 
 
 def _snapshot(file: Path, options: dict[str, Any]) -> Any:
@@ -206,16 +206,16 @@ def _snapshot(file: Path, options: dict[str, Any]) -> Any:
 
 def _replayed(file: Path, options: dict[str, Any]) -> Any:
     from dlopt.formats import swf
-    from dlopt.generation.log_stream import replay
+    from dlopt.generation.log_stream import stream_from_log
 
-    return _kept(replay(swf.read(file), **options))
+    return _kept(stream_from_log(swf.read(file), **options))
 
 
 def _booked(file: Path, options: dict[str, Any]) -> Any:
     from dlopt.formats import swf
-    from dlopt.generation.log_requests import book
+    from dlopt.generation.log_requests import requests_from_log
 
-    return _kept(book(swf.read(file), **options))
+    return _kept(requests_from_log(swf.read(file), **options))
 
 
 def _kept(made: Any) -> Any:
@@ -234,7 +234,7 @@ def _packed(
     online: bool = False,
 ) -> Any:
     from dlopt.formats import binpack
-    from dlopt.generation.bin_packing import packed
+    from dlopt.generation.bin_packing import bin_packing_instance
 
     found = {one.name: one for one in binpack.read(file, form)}
     name = next(iter(found)) if problem is None and len(found) == 1 else problem
@@ -243,7 +243,7 @@ def _packed(
         raise NotApplicableError(f"--problem is needed: {file} has {len(found)} ({first}, ...)")
     if name not in found:
         raise NotApplicableError(f"{file} has no problem {name!r} (known: {', '.join(found)})")
-    return packed(found[name], machines=machines, online=online)
+    return bin_packing_instance(found[name], machines=machines, online=online)
 
 
 def _reserved(file: Path, options: dict[str, Any], seed: int) -> Any:

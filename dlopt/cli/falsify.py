@@ -17,7 +17,7 @@ from dlopt.cli.options import AsJson, Goal, Seed, Settings, pairs
 from dlopt.errors import NotApplicableError, described
 
 if TYPE_CHECKING:
-    from dlopt.verify import Finding, Search
+    from dlopt.verify import Finding, SearchResult
     from dlopt.verify.budget import Progress
 
 
@@ -159,12 +159,12 @@ def _written(finding: Finding | None, folder: Path) -> tuple[Path, ...]:
     return save(finding, folder, plot if drawable else None)
 
 
-def _print(search: Search, files: tuple[Path, ...]) -> None:
+def _print(search: SearchResult, files: tuple[Path, ...]) -> None:
     found = search.finding
     told = f"{search.tried} instance{'s' * (search.tried != 1)} in {search.seconds:.1f} s"
     told += f", {search.rate:.0f} a second"
-    if search.left_out:
-        told += f"; the method does not apply to {search.left_out} more"
+    if search.not_applicable:
+        told += f"; the method does not apply to {search.not_applicable} more"
     if found is None:
         out.print(f"nothing found: {told}", markup=False)
         return
@@ -182,7 +182,7 @@ def _print(search: Search, files: tuple[Path, ...]) -> None:
         out.print(f"written: {file}", markup=False, soft_wrap=True)
 
 
-def _to_data(search: Search, files: tuple[Path, ...]) -> dict[str, Any]:
+def _to_data(search: SearchResult, files: tuple[Path, ...]) -> dict[str, Any]:
     from dlopt import io
     from dlopt.verify.counterexamples import named
 
@@ -190,7 +190,7 @@ def _to_data(search: Search, files: tuple[Path, ...]) -> dict[str, Any]:
     data: dict[str, Any] = {
         "found": found is not None,
         "tried": search.tried,
-        "left_out": search.left_out,
+        "left_out": search.not_applicable,
         "seconds": search.seconds,
         "per_second": search.rate,
     }

@@ -19,7 +19,7 @@ from dlopt.cli.simulate_grid import grid
 from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
-    from dlopt.simulation import MixedRun, Point, Reserving, Run
+    from dlopt.simulation import LoadPoint, MixedRun, ReservationMix, StreamRun
 
 app = typer.Typer(
     name="simulate",
@@ -110,14 +110,14 @@ def cluster(
             if given is not None:
                 raise NotApplicableError(f"--file and --{option} do not go together")
         runs = _runs_of(file, names)
-        points: Sequence[Point] = _points(runs, check)
+        points: Sequence[LoadPoint] = _points(runs, check)
     else:
         from dlopt.simulation import simulate_many
-        from dlopt.simulation.replications import MIXED
+        from dlopt.simulation.replications import MIXED_ALGORITHMS
 
         if not names:
             names = ["edf-iit-2" if reserve_fraction is advance is None else "multi-stage"]
-        mixed = not MIXED.isdisjoint(names)
+        mixed = not MIXED_ALGORITHMS.isdisjoint(names)
         workload = workload or ("mamat5" if mixed else "mamat4")
         runs = []
         parameters = {name: number(value) for name, value in pairs(settings).items()}
@@ -134,7 +134,7 @@ def cluster(
                 check=check,
                 progress=progress,
                 parameters=parameters,
-                reserving=_reserving(reserve_fraction, advance, mixed),
+                reservation_mix=_reserving(reserve_fraction, advance, mixed),
             )
     what = str(file) if file is not None else workload or ""
     if as_json:
@@ -148,7 +148,7 @@ def cluster(
     raise typer.Exit(_checked(points) if check else Exit.DONE)
 
 
-def _checked(points: Sequence[Point]) -> Exit:
+def _checked(points: Sequence[LoadPoint]) -> Exit:
     """Tell on standard error what the checks found."""
     found: Counter[str] = Counter()
     for point in points:
@@ -159,9 +159,9 @@ def _checked(points: Sequence[Point]) -> Exit:
     return Exit.FOUND if any(found.values()) else Exit.DONE
 
 
-def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> Reserving:
+def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> ReservationMix:
     """Return which tasks become reservations: none if nobody asks for them."""
-    from dlopt.simulation import Reserving
+    from dlopt.simulation import ReservationMix
 
     if fraction is None:
         fraction = ".3" if mixed or advance is not None else "0"
@@ -173,39 +173,40 @@ def _reserving(fraction: str | None, advance: str | None, mixed: bool) -> Reserv
         raise NotApplicableError(f"--reserve-fraction takes a number from 0 to 1, not {fraction!r}")
     if isinstance(before, str) or before < 0:
         raise NotApplicableError(f"--advance takes a number that is not negative, not {advance!r}")
-    return Reserving(share, before, intervals=bool(unit))
+    return ReservationMix(share, before, intervals=bool(unit))
 
 
-def _runs_of(file: Path, names: Sequence[str]) -> list[Run] | list[MixedRun]:
+def _runs_of(file: Path, names: Sequence[str]) -> list[StreamRun] | list[MixedRun]:
     from dlopt import io
     from dlopt.heuristics.admission.planner_factory import parse
     from dlopt.problems import admission, multistage
-    from dlopt.simulation import MixedRun, Run
-    from dlopt.simulation.replications import MIXED
+    from dlopt.simulation import MixedRun, StreamRun
+    from dlopt.simulation.replications import MIXED_ALGORITHMS
 
     for name in names:
-        if name not in MIXED:
+        if name not in MIXED_ALGORITHMS:
             parse(name)
     instance = io.read(file)
     if isinstance(instance, multistage.Instance):
-        strange = [name for name in names if name not in MIXED]
+        strange = [name for name in names if name not in MIXED_ALGORITHMS]
         if strange:
             raise NotApplicableError(f"{file}: {strange[0]} knows no reservations")
         return [MixedRun(instance, name) for name in names or ["multi-stage"]]
     if isinstance(instance, admission.Instance):
-        strange = [name for name in names if name in MIXED]
+        strange = [name for name in names if name in MIXED_ALGORITHMS]
         if strange:
             raise NotApplicableError(f"{file}: {strange[0]} is for multistage, not for admission")
-        return [Run(instance, name) for name in names or ["edf-iit-2"]]
+        return [StreamRun(instance, name) for name in names or ["edf-iit-2"]]
     known = "admission and multistage are simulated"
     raise NotApplicableError(f"{file}: {known}, not {instance.problem}")
 
 
-def _points(runs: Sequence[Run] | Sequence[MixedRun], check: bool) -> list[Point]:
-    from dlopt.simulation import Point
+def _points(runs: Sequence[StreamRun] | Sequence[MixedRun], check: bool) -> list[LoadPoint]:
+    from dlopt.simulation import LoadPoint
 
     return [
-        Point(run.algorithm.name, None, (run.checked() if check else run.outcome,)) for run in runs
+        LoadPoint(run.algorithm.name, None, (run.checked() if check else run.outcome,))
+        for run in runs
     ]
 
 

@@ -18,7 +18,7 @@ from dlopt.cli.progress import bar
 from dlopt.errors import NotApplicableError
 
 if TYPE_CHECKING:
-    from dlopt.simulation.feedback import Setting
+    from dlopt.simulation.feedback import ExperimentSetting
 
 _NOT_SET = frozenset(
     {"given", "horizon", "load_from", "load_to", "parameters", "policy", "seed", "specification"}
@@ -84,14 +84,16 @@ def feedback(
     python-control (pip install 'dlopt[sim]').
     """
     from dlopt.cli import simulate_feedback_tables as tables
-    from dlopt.simulation.feedback import STRATEGIES, study
+    from dlopt.simulation.feedback import STRATEGIES, compare_strategies
 
     if seeds < 1:
         raise NotApplicableError(f"--seeds must be positive, got {seeds}")
     names = list(STRATEGIES) if strategies is None else _listed("--strategies", strategies)
     setting = _setting(pairs(settings), _span(load, loads), fail, recover, _given(file, scenario))
     with naming(scenario), bar() as progress:
-        found = study(setting, names, seeds=range(seed, seed + seeds), progress=progress)
+        found = compare_strategies(
+            setting, names, seeds=range(seed, seed + seeds), progress=progress
+        )
     if as_json:
         print_json(tables.to_data(found, check))
     else:
@@ -112,14 +114,16 @@ def _setting(
     fail: float,
     recover: float | None,
     stream: Any,
-) -> Setting:
+) -> ExperimentSetting:
     """Share out what was set among the records that it belongs to."""
     from dlopt.generation.uncertain_times import mamat7
-    from dlopt.simulation.feedback import Policy, Setting, Specification
+    from dlopt.simulation.feedback import ExperimentSetting, Policy, Specification
 
     taken = {"failing", "recovery"}  # they have options of their own
     homes: dict[str, dict[str, Any]] = {
-        "setting": _kinds(Setting, {item.name for item in fields(Setting)} - _NOT_SET - taken),
+        "setting": _kinds(
+            ExperimentSetting, {item.name for item in fields(ExperimentSetting)} - _NOT_SET - taken
+        ),
         "policy": _kinds(Policy, {item.name for item in fields(Policy)}),
         "specification": _kinds(Specification, {item.name for item in fields(Specification)}),
         "parameters": _kinds(mamat7, set(inspect.signature(mamat7).parameters) - _NOT_SET),
@@ -137,7 +141,7 @@ def _setting(
         raise NotApplicableError("--file does not go with a load")
     if span is not None:
         shares["setting"] |= {"load_from": span[0], "load_to": span[1]}
-    return Setting(
+    return ExperimentSetting(
         **shares["setting"],
         failing=fail,
         recovery=recover,

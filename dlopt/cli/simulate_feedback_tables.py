@@ -11,13 +11,13 @@ from rich.console import RenderableType
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from dlopt.simulation.feedback import FeedbackRun, Model, Study
+    from dlopt.simulation.feedback import FeedbackRun, Model, StrategyComparison
 
 _MEASURES = ("miss_ratio", "reject_ratio", "utilization", "bound")
 _PARTS = (("first third", 0, 1 / 3), ("middle", 1 / 3, 2 / 3), ("last third", 2 / 3, 1))
 
 
-def told(found: Study) -> Iterator[RenderableType]:
+def told(found: StrategyComparison) -> Iterator[RenderableType]:
     """Yield identification, gains, stability, and the table of strategies."""
     setting, model, design = found.setting, found.model, found.design
     where = "the given tasks" if setting.given else f"system load {setting.identified_at:g}"
@@ -63,7 +63,7 @@ def _pole(pole: complex) -> str:
     return f"{pole.real:.3f}{pole.imag:+.3f}i"
 
 
-def _table(found: Study) -> Table:
+def _table(found: StrategyComparison) -> Table:
     seeds = len(next(iter(found.runs.values())))
     title = f"{_name(found)}, {seeds} seed{'s' * (seeds > 1)}"
     table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
@@ -79,7 +79,7 @@ def _table(found: Study) -> Table:
     return table
 
 
-def _name(found: Study) -> str:
+def _name(found: StrategyComparison) -> str:
     """Return what the tasks are called, whatever the seed."""
     runs = next(iter(found.runs.values()))
     name = runs[0].workload.name or "stream"
@@ -106,7 +106,7 @@ def _cell(runs: Sequence[FeedbackRun], measure: str, first: float, last: float) 
     return f"{found.mean:.3f}{width}"
 
 
-def to_data(found: Study, check: bool) -> dict[str, Any]:
+def to_data(found: StrategyComparison, check: bool) -> dict[str, Any]:
     """Return a study as plain data; an endless margin is None."""
     model, design = found.model, found.design
     margin = design.gain_margin
@@ -159,21 +159,23 @@ def _run_data(run: FeedbackRun, check: bool) -> dict[str, Any]:
     }
 
 
-def checked(found: Study) -> dict[str, int]:
+def checked(found: StrategyComparison) -> dict[str, int]:
     """Return how many violations the traces of each strategy have."""
     return {name: sum(len(run.violations) for run in runs) for name, runs in found.runs.items()}
 
 
-def draw(found: Study, path: Path) -> None:
+def draw(found: StrategyComparison, path: Path) -> None:
     """Draw all measures over the time."""
-    from dlopt.plotting.line_charts import Curve, Spot, plot_curves
-    from dlopt.simulation.feedback import course
+    from dlopt.plotting.line_charts import Curve, DataPoint, plot_curves
+    from dlopt.simulation.feedback import measure_over_time
 
     panels = []
     for measure in _MEASURES:
         curves = []
         for name, runs in found.runs.items():
-            spots = [Spot(middle, *spread) for middle, spread in course(runs, measure)]
+            spots = [
+                DataPoint(middle, *spread) for middle, spread in measure_over_time(runs, measure)
+            ]
             curves.append(Curve(name, tuple(spots)))
         label = "utilization bound" if measure == "bound" else measure.replace("_", " ")
         panels.append((label, tuple(curves)))

@@ -31,7 +31,7 @@ from dlopt.result import Limits
 if TYPE_CHECKING:
     from dlopt.problems.dag import Instance, Outage
     from dlopt.simulation.grid import GridRun
-    from dlopt.simulation.grid.sweep import Case
+    from dlopt.simulation.grid.sweep import GridExperiment
 
 
 def _several(option: str, metavar: str, text: str) -> Any:
@@ -190,11 +190,11 @@ def grid(
         )
     standing = None
     if optimum is not None:
-        from dlopt.simulation.grid.clairvoyant import beside_optimum
+        from dlopt.simulation.grid.clairvoyant import compare_with_optimum
 
         limits = Limits(time_s=time_limit)
         goal = objective or "makespan"
-        beside = partial(beside_optimum, run, objective=goal, method=optimum, limits=limits)
+        beside = partial(compare_with_optimum, run, objective=goal, method=optimum, limits=limits)
         with quiet_solvers():
             standing = interruptible(beside)
     broken = run.check() if check else ()
@@ -221,16 +221,16 @@ def _cases(
     topology: str | None,
     given: dict[str, Any],
     seeds: Sequence[int],
-) -> list[Case]:
+) -> list[GridExperiment]:
     """Return every combination of what is swept."""
     from dlopt.simulation.grid import variant
-    from dlopt.simulation.grid.sweep import Case
+    from dlopt.simulation.grid.sweep import GridExperiment
 
     if not seeds:
         raise NotApplicableError(f"--seeds must be positive, got {len(seeds)}")
     settable = [
         item.name
-        for item in fields(Case)
+        for item in fields(GridExperiment)
         if item.name not in (*simulate_grid_tables.SWEPT, "topology", "seed")
     ]
     for name in given:
@@ -248,10 +248,10 @@ def _cases(
     values = []
     for name in simulate_grid_tables.SWEPT:
         text = swept[name]
-        listed = [getattr(Case(), name)] if text is None else _listed(name, text)
+        listed = [getattr(GridExperiment(), name)] if text is None else _listed(name, text)
         values.append([(name, value) for value in listed])
     cases = [
-        Case.from_data({**base, **dict(picked), "seed": at})
+        GridExperiment.from_data({**base, **dict(picked), "seed": at})
         for picked in product(*values)
         for at in seeds
     ]
@@ -270,7 +270,7 @@ def _listed(name: str, text: str) -> list[Any]:
 # one --------------------------------------------------------------------------------------------
 
 
-def _read(file: Path, cases: Sequence[Case], swept: dict[str, str | None]) -> Instance:
+def _read(file: Path, cases: Sequence[GridExperiment], swept: dict[str, str | None]) -> Instance:
     from dlopt import io
     from dlopt.problems.dag import Instance
     from dlopt.simulation.grid.entities import check_fits
@@ -287,7 +287,7 @@ def _read(file: Path, cases: Sequence[Case], swept: dict[str, str | None]) -> In
 
 
 def _run(
-    case: Case,
+    case: GridExperiment,
     instance: Instance | None,
     failures: tuple[Outage, ...],
     period: float,
@@ -296,14 +296,14 @@ def _run(
     given_rate: bool,
 ) -> GridRun:
     """Simulate a case, or an instance, whose machines fail only if it is asked for."""
-    from dlopt.simulation.grid import Hazards, simulate_grid
+    from dlopt.simulation.grid import FailureModel, simulate_grid
 
     if instance is None:
         return case.run(keep_trace=trace, period=period, failures=failures)
     return simulate_grid(
         instance,
         policy=case.policy,
-        hazards=Hazards(
+        failure_model=FailureModel(
             case.failure_rate if given_rate else 0, slowdown=case.slowdown, failures=failures
         ),
         seed=case.seed,
@@ -334,7 +334,7 @@ def _lans(text: str | None) -> tuple[int, ...] | None:
 
 
 def _many(
-    cases: Sequence[Case],
+    cases: Sequence[GridExperiment],
     processes: int | None,
     path: Path | None,
     plot_to: Path | None,

@@ -15,9 +15,9 @@ from dlopt.errors import printable
 from dlopt.problems.validated_record import plain
 
 if TYPE_CHECKING:
-    from dlopt.simulation.grid import Outcome
-    from dlopt.simulation.grid.clairvoyant import Standing
-    from dlopt.simulation.grid.sweep import Row
+    from dlopt.simulation.grid import GridOutcome
+    from dlopt.simulation.grid.clairvoyant import OptimalityComparison
+    from dlopt.simulation.grid.sweep import SweepRow
 
 SWEPT = ("variant", "tasks", "interval", "failure_rate", "queue_size")
 """Parameters that take lists of values."""
@@ -25,7 +25,7 @@ _MEASURES = ("met_ratio", "response", "external", "internal", "utilization", "re
 _MOST_TOLD = 20
 
 
-def tell(outcome: Outcome, standing: Standing | None) -> None:
+def tell(outcome: GridOutcome, standing: OptimalityComparison | None) -> None:
     """Print what became of the tasks of one simulation."""
     lines = [
         f"{outcome.returned} of {outcome.tasks} tasks came home, {outcome.met} by their deadlines",
@@ -61,7 +61,7 @@ def _value(value: Any) -> str:
     return ", ".join(shown(part) for part in parts)
 
 
-def data_of(outcome: Outcome) -> dict[str, Any]:
+def data_of(outcome: GridOutcome) -> dict[str, Any]:
     """Return one simulation as plain data; what is 0 in a LAN in a period is left out."""
     data = asdict(replace(outcome, lans=(), periods=(), cells=()))
     data["lans"] = [tally.to_data() for tally in outcome.lans]
@@ -83,15 +83,15 @@ def _fields(item: Any) -> dict[str, Any]:
     return {one.name: getattr(item, one.name) for one in fields(item)}
 
 
-def groups(rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
+def groups(rows: Sequence[SweepRow]) -> dict[tuple[Any, ...], list[SweepRow]]:
     """Return the rows of each combination, one a seed."""
-    found: dict[tuple[Any, ...], list[Row]] = {}
+    found: dict[tuple[Any, ...], list[SweepRow]] = {}
     for row in rows:
         found.setdefault(tuple(getattr(row.case, name) for name in SWEPT), []).append(row)
     return found
 
 
-def mean(rows: Sequence[Row], measure: str) -> tuple[float, float | None] | None:
+def mean(rows: Sequence[SweepRow], measure: str) -> tuple[float, float | None] | None:
     """Return the mean of a measure and half the width of its interval; None if nothing has it."""
     from dlopt.simulation.replications import estimate
 
@@ -100,12 +100,12 @@ def mean(rows: Sequence[Row], measure: str) -> tuple[float, float | None] | None
     return estimate(known) if known else None
 
 
-def print_means(rows: Sequence[Row]) -> None:
+def print_means(rows: Sequence[SweepRow]) -> None:
     """Print means, a row a combination of parameters."""
     print_table(_table(rows))
 
 
-def _table(rows: Sequence[Row]) -> Table:
+def _table(rows: Sequence[SweepRow]) -> Table:
     """Return a row a combination; what is the same in all stands in the title."""
     found = groups(rows)
     differ = [at for at, _ in enumerate(SWEPT) if len({key[at] for key in found}) > 1]

@@ -1,4 +1,4 @@
-"""One algorithm on one stream of divisible loads; the papers call their simulator DLSim."""
+"""Simulation of one algorithm on one stream of divisible loads; the papers call it DLSim."""
 
 from __future__ import annotations
 
@@ -23,29 +23,30 @@ from dlopt.heuristics.admission.queue import PlannedQueue
 from dlopt.heuristics.admission.records import Placement, PlannedTask, QueuedTask, Rejection
 from dlopt.problems.admission import Decision, Instance, Solution, violations
 from dlopt.result import Violation
-from dlopt.simulation.metrics import Outcome, outcome_of
+from dlopt.simulation.metrics import StreamOutcome, outcome_of
 
 
 def simulate(
     workload: Workload | Instance, algorithm: str | Policy = "edf-iit-2", *, check: bool = False
-) -> Outcome:
+) -> StreamOutcome:
     """Run an admission algorithm over a stream of tasks.
 
     Parameters
     ----------
     workload : Workload or Instance
-        See `dlopt.generation.paper_workloads`; an instance is taken in floats. Its cluster may be
-        busy at first: what it has promised is planned at ``now``, as `dlopt.Admission` does.
+        See `dlopt.generation.paper_workloads`; an instance is converted to floats. Its cluster may
+        be busy at first: the tasks that it has promised are planned at ``now``, as
+        `dlopt.Admission` does.
     algorithm : str or Policy
         See :func:`dlopt.heuristics.admission.planner_factory.parse`.
     check : bool, default False
-        Whether the chunks of all accepted tasks are made and held against the rules, to a
-        relative 1e-9. That takes far longer than the simulation: chunks are as many as tasks
+        Whether the chunks of all accepted tasks are computed and checked against the rules, to a
+        relative 1e-9. That takes far longer than the simulation: there are as many chunks as tasks
         times nodes.
 
     Returns
     -------
-    Outcome
+    StreamOutcome
 
     Raises
     ------
@@ -54,8 +55,9 @@ def simulate(
 
     Notes
     -----
-    The decisions are those of `dlopt.Admission`. Where every task takes all nodes for want of
-    set-up costs, a number stands for them: see `dlopt.heuristics.admission.all_nodes_queue`.
+    The decisions are those of `dlopt.Admission`. Where every task uses all nodes because there are
+    no set-up costs, a single number represents the schedule: see
+    `dlopt.heuristics.admission.all_nodes_queue`.
 
     Examples
     --------
@@ -64,12 +66,12 @@ def simulate(
     >>> outcome.tasks, outcome.rejected, outcome.misses
     (44, 30, 0)
     """
-    run = Run(workload, algorithm)
+    run = StreamRun(workload, algorithm)
     return run.checked() if check else run.outcome
 
 
-class Run:
-    """An algorithm over a stream: what became of the tasks, and where they were put.
+class StreamRun:
+    """An algorithm run over a stream: its results and its schedule.
 
     Parameters
     ----------
@@ -80,14 +82,14 @@ class Run:
     ----------
     workload : Workload
     algorithm : Policy
-    outcome : Outcome
+    outcome : StreamOutcome
 
     Examples
     --------
     >>> from dlopt.problems.admission import Task
     >>> from dlopt.problems.cluster import Cluster
-    >>> run = Run(Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 3, 4),), ready_times=(0, 1)))
-    >>> [(chunk.node, chunk.computation_end) for chunk in run.solution.chunks]
+    >>> instance = Instance(Cluster(2, tau=1, chi=1), (Task("a", 0, 3, 4),), ready_times=(0, 1))
+    >>> [(chunk.node, chunk.computation_end) for chunk in StreamRun(instance).solution.chunks]
     [(0, 4.0), (1, 4.0)]
     """
 
@@ -107,14 +109,14 @@ class Run:
         self.workload = workload
         self.algorithm = policy
         began = perf_counter()
-        self._log, self._core = _decided(workload, policy)
+        self._log, self._core = _run_algorithm(workload, policy)
         seconds = perf_counter() - began
         used = self._core.placements() if isinstance(self._core, PlannedQueue) else None
         self.outcome = outcome_of(workload, policy.name, self._log, used, seconds)
 
     @property
     def instance(self) -> Instance:
-        """The instance that the stream is.
+        """The stream as an instance.
 
         Raises
         ------
@@ -143,27 +145,27 @@ class Run:
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        """What the solution breaks of the rules, to a relative 1e-9."""
+        """The violations of the solution, checked to a relative 1e-9."""
         if self._instance is None and not len(self.workload):
             return ()
         return violations(self.instance, self.solution, FLOATING)
 
-    def checked(self) -> Outcome:
+    def checked(self) -> StreamOutcome:
         """Return the outcome with the number of violations."""
         return replace(self.outcome, violations=len(self.violations))
 
     def rejected(self) -> list[tuple[float, int]]:
-        """Return how many tasks were rejected, from each arrival of such a task on."""
+        """Return the cumulative number of rejected tasks, as steps."""
         arrivals = self.workload.arrivals[self.workload.promised :]
         decided = zip(arrivals, self._log.accepted, strict=True)
         instants = [float(arrival) for arrival, accepted in decided if not accepted]
         return [(instant, number) for number, instant in enumerate(instants, start=1)]
 
     def waiting(self) -> list[tuple[float, int]]:
-        """Return how many accepted tasks wait, from each instant on at which that changes.
+        """Return the number of accepted tasks that wait, as steps.
 
-        A task waits from its arrival, or from the beginning if it was promised before, until the
-        first part of it is sent.
+        A task waits from its arrival, or from the beginning if it was promised before, until its
+        first chunk is sent.
         """
         change: Counter[float] = Counter()
         for number, start, _ in self._log.served:
@@ -175,7 +177,7 @@ class Run:
         return list(zip(instants, accumulate(change[i] for i in instants), strict=True))
 
     def _all_nodes(self) -> Iterator[PlannedTask]:
-        """Write out a plan in which every task takes all nodes."""
+        """Yield a schedule in which every task uses all nodes."""
         workload = self.workload
         for number, start, end in self._log.served:
             arrival, load = workload.arrivals[number], workload.loads[number]
@@ -185,8 +187,8 @@ class Run:
             yield PlannedTask(task, Placement(workload.cluster.nodes, start, start, start, end))
 
 
-def _decided(workload: Workload, policy: Policy) -> tuple[StreamLog, Planner | None]:
-    """Decide on all tasks; there is no queue if every task takes all nodes."""
+def _run_algorithm(workload: Workload, policy: Policy) -> tuple[StreamLog, Planner | None]:
+    """Decide on all tasks; there is no queue if every task uses all nodes."""
     arrivals = list(map(float, workload.arrivals))
     loads = list(map(float, workload.loads))
     due = [at + deadline for at, deadline in zip(arrivals, workload.deadlines, strict=True)]
@@ -203,10 +205,10 @@ def _decided(workload: Workload, policy: Policy) -> tuple[StreamLog, Planner | N
             zip(workload.names, arrivals, loads, due, strict=True)
         )
     ]
-    return _queued(workload, policy, tasks)
+    return _run_queue(workload, policy, tasks)
 
 
-def _queued(
+def _run_queue(
     workload: Workload, policy: Policy, tasks: list[QueuedTask]
 ) -> tuple[StreamLog, Planner]:
     log, core = StreamLog(), _core(workload, policy)

@@ -113,7 +113,7 @@ def upper_bound(
     search.stop = stop if relaxation_only or stop == inf else stop - seconds / 2
     finished = scaled.value_of_finished
     known_cost = None if known_value is None else finished - known_value
-    result = search.minimum(known_cost, max_nodes)
+    result = search.minimise(known_cost, max_nodes)
     version = search.solver.version
     derivation = describe_relaxation(
         result.subproblems, "" if cuts is None else " with window cuts"

@@ -32,7 +32,7 @@ from fractions import Fraction
 from math import ceil, inf
 from typing import Any
 
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.bag.scaled_instance import ScaledInstance, TimeWindow
 from dlopt.result import Status
@@ -223,7 +223,7 @@ class _ColumnGeneration:
             (((Fraction(0), None),) * (count + 1)),
         )
 
-    def _weights_from_duals(self, relaxed: Relaxed) -> Any:
+    def _weights_from_duals(self, relaxed: LpSolution) -> Any:
         """Return the duals of machine constraints, none negative, scaled to a sum of 1."""
         np = self.np
         duals = np.array(relaxed.multipliers)[len(self.scaled.jobs) :]

@@ -19,7 +19,7 @@ from math import floor, inf
 
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram, Row
-from dlopt.backends.safe_dual_bound import SafeProgram
+from dlopt.backends.safe_dual_bound import SafeDualBound
 from dlopt.models.bag.scaled_instance import ScaledInstance
 
 MAX_WINDOW_ENDS = 30
@@ -60,8 +60,8 @@ def bound_count_on_time(
     relaxed = solver.solve()
     if not relaxed.multipliers:
         return trivial
-    safe = SafeProgram(program)
-    bound = -safe.bound(safe.read(relaxed.multipliers), safe.bounds)
+    safe = SafeDualBound(program)
+    bound = -safe.bound(safe.quantise(relaxed.multipliers), safe.bounds)
     return min(trivial, Fraction(undated + floor(bound)))
 
 

@@ -35,7 +35,7 @@ from math import inf
 
 from dlopt.arithmetic import exact
 from dlopt.backends.branch_and_bound import BranchAndBound
-from dlopt.backends.exact_lp import certify, statuses_from_highs
+from dlopt.backends.exact_lp import basis_from_highs, certify
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.coreservation.mir_cuts import MirSeparator
@@ -279,7 +279,7 @@ def upper_bound(
     search = new_search()
     root_bounds: list[Fraction | None] = []  # proven before the last search, which time may cut
     if max_nodes > 1 and len(scaled.requests) > MAX_EXACT_REQUESTS and is_worthwhile(scaled):
-        before = search.minimum(None, 1).bound
+        before = search.minimise(None, 1).bound
         root_bounds.append(before)
         until = inf if limits.time_s is None else time.monotonic() + limits.time_s / 3
         cut = build_surrogate_cut(model, level, seed, until)
@@ -287,14 +287,14 @@ def upper_bound(
             model.rows.append(cut[0])
             model.sides.append((None, cut[1]))
             with_cut = new_search()
-            after = with_cut.minimum(None, 1).bound
+            after = with_cut.minimise(None, 1).bound
             if before is None or after is None or after - before > MIN_SURROGATE_GAIN * abs(before):
                 search = with_cut
             search.release()
             root_bounds.append(after)
     constant = value_of_empty(scaled, level)
     target = None if incumbent is None else constant - incumbent
-    proven = search.minimum(target, min(limits.work or max_nodes, max_nodes))
+    proven = search.minimise(target, min(limits.work or max_nodes, max_nodes))
     if proven.bound is None:
         return RelaxationBound(None, subproblems=proven.subproblems)
     best = max(bound for bound in (proven.bound, *root_bounds) if bound is not None)
@@ -322,13 +322,15 @@ def exact_leaf_bound(search: BranchAndBound, known: Fraction, stop: float) -> Fr
     Parameters
     ----------
     search : BranchAndBound
-        After `minimum`.
+        After `minimise`.
     known : Fraction
         The bound that it returned, which holds where no leaf is left.
     stop : float
         Instant of the monotonic clock at which the remaining leaves keep their bounds.
     """
-    leaves = sorted((leaf for leaf in search.leaves if not leaf.refuted), key=lambda one: one.bound)
+    leaves = sorted(
+        (leaf for leaf in search.leaves if not leaf.infeasible), key=lambda one: one.bound
+    )
     certain: Fraction | None = None
     for leaf in leaves[:MAX_EXACT_LEAVES]:
         rough = leaf.bound - search.step  # which it was rounded up to a multiple of
@@ -346,7 +348,7 @@ def _exact_leaf_optimum(
     search: BranchAndBound, fixed: Mapping[int, int], stop: float
 ) -> Fraction | None:
     """Return the optimum of a leaf in fractions, or None if it is not found in time."""
-    rows = [search.safe.stated(r) for r in range(len(search.safe.rows))]
+    rows = [search.safe.original_row(r) for r in range(len(search.safe.rows))]
     bounds = [
         (Fraction(fixed[j]),) * 2 if j in fixed else bound
         for j, bound in enumerate(search.safe.bounds)
@@ -360,7 +362,7 @@ def _exact_leaf_optimum(
     solver = LinearSolver(program, stop=stop)
     solved = solver.solve().status is Status.OPTIMAL
     left = None if stop == inf else max(0.0, stop - time.monotonic())
-    statuses = statuses_from_highs(solver.model) if solved else ((), ())
+    statuses = basis_from_highs(solver.model) if solved else ((), ())
     proof = certify(program, *statuses, time_s=left) if solved else None
     return None if proof is None else proof.value
 

@@ -33,7 +33,7 @@ from typing import NamedTuple
 from dlopt.backends import exact_lp
 from dlopt.backends.highs import LinearSolver
 from dlopt.backends.linear_program import LinearProgram
-from dlopt.backends.safe_dual_bound import SafeProgram
+from dlopt.backends.safe_dual_bound import SafeDualBound
 from dlopt.models.admission.fixed_sequence_lp import uses_port
 from dlopt.models.multistage.stages import SingleTaskInstance
 from dlopt.result import Status
@@ -172,7 +172,7 @@ class SingleTaskFluidLp:
         solver = LinearSolver(program, seed, stop)
         result = solver.solve()
         if result.status is Status.OPTIMAL and program.columns <= MAX_EXACT_COLUMNS:
-            statuses = exact_lp.statuses_from_highs(solver.model)
+            statuses = exact_lp.basis_from_highs(solver.model)
             proof = exact_lp.certify(program, *statuses)
             if proof is not None:
                 reduced_costs = list(program.costs)
@@ -185,8 +185,8 @@ class SingleTaskFluidLp:
                 )
                 slope += sum(at_upper_bound, ZERO)
                 return FluidMaximum(proof.value, -slope, True)
-        safe = SafeProgram(program)
-        duals = safe.read(result.multipliers or [0.0] * len(program.rows))
+        safe = SafeDualBound(program)
+        duals = safe.quantise(result.multipliers or [0.0] * len(program.rows))
         return FluidMaximum(-safe.bound(duals, safe.bounds), ZERO, False)
 
     def curve(self, seed: int = 0) -> list[tuple[Fraction, Fraction]]:

@@ -105,7 +105,7 @@ def upper_bound(
     max_nodes = 1 if relaxation_only else min(limits.work or exact_nodes, exact_nodes)
     # Half of the time is for the solver's own branch and bound, if this one does not end.
     search.stop = stop if relaxation_only or stop == inf else stop - seconds / 2
-    result = search.minimum(None if known_value is None else finished - known_value, max_nodes)
+    result = search.minimise(None if known_value is None else finished - known_value, max_nodes)
     version = search.solver.version
     derivation = describe_relaxation(result.subproblems)
     if not result.subproblems:

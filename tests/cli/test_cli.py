@@ -219,4 +219,4 @@ def test_plot_beside_solve_and_alone(dlopt: Command, three: Path, tmp_path: Path
 
 def test_plot_of_a_result_without_a_plan(dlopt: Command, three: Path) -> None:
     dlopt("solve", three, "-m", "bound-fluid", "--out", "r.json")
-    assert "no plan to draw" in dlopt("plot", three, "r.json", "-o", "b.svg", code=2).err
+    assert "no schedule to draw" in dlopt("plot", three, "r.json", "-o", "b.svg", code=2).err

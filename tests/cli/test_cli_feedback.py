@@ -14,7 +14,7 @@ from dlopt.cli.simulate_feedback_tables import to_data, told
 from dlopt.generation.uncertain_times import mamat7
 from dlopt.io import write
 from dlopt.problems.admission import write_scenario
-from dlopt.simulation.feedback import Setting, study
+from dlopt.simulation.feedback import ExperimentSetting, compare_strategies
 from tests.cli.conftest import THREE, Command, file_of
 
 FEW = ("--set", "periods=40")
@@ -38,7 +38,7 @@ def test_it_prints_model_gains_stability_and_strategies(dlopt: Command) -> None:
 def test_the_json_is_what_the_library_says(dlopt: Command) -> None:
     flags = ("--strategies", "feedback,ideal", "--seeds", "2", "--seed", "5")
     data = dlopt("simulate", "feedback", *FEW, *flags, "--json").json
-    found = study(Setting(periods=40), ["feedback", "ideal"], seeds=(5, 6))
+    found = compare_strategies(ExperimentSetting(periods=40), ["feedback", "ideal"], seeds=(5, 6))
     assert data["identification"]["a"] == list(found.model.a)
     assert data["identification"]["r2_validation"] == found.validation
     assert data["controller"] == {
@@ -187,7 +187,7 @@ def test_without_python_control(dlopt: Command, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_designs_may_be_is_told() -> None:
-    found = study(Setting(periods=40), ["ideal"])
+    found = compare_strategies(ExperimentSetting(periods=40), ["ideal"])
     other = replace(
         found.design, poles=(0.5 + 1.25j, 0.5 - 1.25j), gain_margin=float("inf"), settling=None
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dlopt.simulation import Reserving, simulate_mixed
+from dlopt.simulation import ReservationMix, simulate_mixed
 from dlopt.simulation.reservations import mamat5
 from tests.cli.conftest import Command, file_of
 from tests.cli.test_cli_simulate import STREAM
@@ -24,13 +24,13 @@ def test_the_table_and_the_json_tell_the_same(dlopt: Command) -> None:
     assert "mamat5, 2 seeds" in done.out and "reservations" in done.out
     points = dlopt("simulate", "cluster", *flags, "--json").json["points"]
     lines = [line.split() for line in done.out.splitlines() if " multi-stage" in line]
-    reserving = Reserving(0.4, 2, intervals=True)
+    reservation_mix = ReservationMix(0.4, 2, intervals=True)
     for words, point, load in zip(lines, points, (0.3, 0.9), strict=True):
         refused, total = point["reservation_reject_ratio"], point["total_reject_ratio"]
         assert words[5] == f"{refused['mean']:.3f}" and words[8] == f"{total['mean']:.3f}"
         for seed, outcome in enumerate(point["outcomes"]):
             stream = mamat5(system_load=load, horizon=400_000, nodes=64, seed=seed)
-            found = simulate_mixed(reserving.of(stream, seed), workload=stream)
+            found = simulate_mixed(reservation_mix.of(stream, seed), workload=stream)
             assert outcome["granted"] == found.granted and outcome["rejected"] == found.rejected
             assert outcome["reservations"] > 0
 

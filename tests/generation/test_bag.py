@@ -8,7 +8,7 @@ import pytest
 from dlopt.errors import NotApplicableError
 from dlopt.formats.etc import EtcMatrix
 from dlopt.generation import described, generate
-from dlopt.generation.bag import FAMILIES, braun, gds, of_matrix, small
+from dlopt.generation.bag import FAMILIES, braun, gds, instance_from_etc, small
 from dlopt.heuristics.bag.gds_ranking import SiteNetwork, TaskIntensity
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays
 
@@ -28,7 +28,7 @@ def test_every_parameter_is_told():
 
 
 def test_a_matrix_as_an_instance():
-    made = of_matrix(EtcMatrix("u.0", ((1, 2), (3, 4))))
+    made = instance_from_etc(EtcMatrix("u.0", ((1, 2), (3, 4))))
     assert (made.name, made.origin) == ("u.0", "ETC matrix u.0")
     assert len(made.all_tasks) == 2 and made.without_deadlines
 

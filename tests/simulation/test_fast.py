@@ -3,7 +3,7 @@
 import pytest
 
 from dlopt.generation.paper_workloads import mamat4
-from dlopt.simulation import Run, simulate
+from dlopt.simulation import StreamRun, simulate
 from tests.heuristics.admission.fast.planners import READINGS
 
 FREE = {"nodes": 16, "theta_cm": 0, "theta_cp": 0, "horizon": 3_000_000}
@@ -11,7 +11,7 @@ FREE = {"nodes": 16, "theta_cm": 0, "theta_cp": 0, "horizon": 3_000_000}
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_what_a_reading_loses_is_a_miss(reading):
-    run = Run(mamat4(system_load=1, seed=2, **FREE), f"fast-edf-iit:literal-{reading}")
+    run = StreamRun(mamat4(system_load=1, seed=2, **FREE), f"fast-edf-iit:literal-{reading}")
     late = {violation.resource for violation in run.violations}
     assert {violation.kind for violation in run.violations} <= {"load-not-conserved"}
     assert run.outcome.misses == len(late)
@@ -40,7 +40,7 @@ def test_where_few_wait_hybrid_is_edf_iit_2():
 
 
 def test_a_task_waits_until_its_first_part_is_sent():
-    run = Run(mamat4(system_load=1, dc_ratio=20, seed=1, **FREE), "fast-edf-iit")
+    run = StreamRun(mamat4(system_load=1, dc_ratio=20, seed=1, **FREE), "fast-edf-iit")
     counts = [count for _, count in run.waiting()]
     assert min(counts) == 0 < max(counts)
     assert run.outcome.longest_queue >= max(counts) - 1

@@ -38,7 +38,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.backends.linear_program import LinearProgram
 from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
 from dlopt.models.coreservation.branch_and_price.pricing_knapsack import PricedColumn
@@ -302,7 +302,7 @@ class NodeRelaxation:
         chosen[self.places[self.point[self.num_requests :] > 0.5]] = True
         return chosen
 
-    def _solve(self) -> Relaxed:
+    def _solve(self) -> LpSolution:
         optimum = self.solver.solve()
         if optimum.status is Status.LIMIT:
             raise UnresolvedNodeError
@@ -314,7 +314,7 @@ class NodeRelaxation:
         decided = {} if candidate.request is None else {candidate.request: side == 0}
         return SetPackingNode(mask, {**self.node.requests, **decided}, tuple(self.cuts))
 
-    def within_gap(self, optimum: Relaxed) -> Any:
+    def within_gap(self, optimum: LpSolution) -> Any:
         """Return by reduced cost fixing which columns a better assignment may have.
 
         Duals in floats are rounded to integers, which prove a bound whatever they are. If the

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dlopt import Status, solve
 from dlopt.errors import NotApplicableError
 from dlopt.formats import etc
-from dlopt.generation.bag import braun, of_matrix
+from dlopt.generation.bag import braun, instance_from_etc
 from dlopt.heuristics.bag import batch_mode, batch_mode_numpy
 from dlopt.heuristics.bag.immediate_mode import switching_algorithm
 from dlopt.heuristics.bag.instance_arrays import InstanceArrays, PartialSchedule
@@ -296,7 +296,7 @@ def test_exact_and_floating_answers_agree_where_floats_are_exact(instance, metho
 
 
 def matrix(name):
-    return of_matrix(etc.read(data_folder("etc_braun") / name))
+    return instance_from_etc(etc.read(data_folder("etc_braun") / name))
 
 
 def known(name):

@@ -163,9 +163,9 @@ def test_solvers_without_an_answer_leave_the_bound(monkeypatch) -> None:
 
 
 def pricing_limit():
-    from dlopt.backends.highs import Relaxed
+    from dlopt.backends.highs import LpSolution
 
-    return Relaxed(Status.LIMIT)
+    return LpSolution(Status.LIMIT)
 
 
 def test_a_subproblem_without_branches_keeps_its_bound(monkeypatch) -> None:

@@ -79,9 +79,9 @@ def test_the_relaxation_is_bounded_better() -> None:
     scaled = ScaledInstance.from_instance(overloaded(requests=20, seed=1))
     model = AggregatedRelaxation(scaled)
     step, columns = Fraction(1, 1 << 80), range(len(scaled.requests))
-    plain = BranchAndBound(model.program("benefit"), columns, step).minimum(None, 1).bound
+    plain = BranchAndBound(model.program("benefit"), columns, step).minimise(None, 1).bound
     cuts = model.mir_separator()
-    cut = BranchAndBound(model.program("benefit"), columns, step, cuts).minimum(None, 1).bound
+    cut = BranchAndBound(model.program("benefit"), columns, step, cuts).minimise(None, 1).bound
     assert plain < cut and cuts.rounds > 1
 
 

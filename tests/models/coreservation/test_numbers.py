@@ -283,7 +283,7 @@ def test_every_leaf_counts_that_may_have_the_least(capacity, best) -> None:
     row = (((0, F(3)), (1, F(4))), (None, F(capacity)))
     program = LinearProgram(2, (F(-10), F(-9)), (row[0],), (row[1],), (unit, unit))
     search = BranchAndBound(program, range(2), F(1, 10**9))
-    found = search.minimum(None, 1)
+    found = search.minimise(None, 1)
     assert not found.complete and len(search.leaves) == 2
     assert aggregated_relaxation.exact_leaf_bound(search, found.bound, inf) == best
     assert (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dlopt
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.generation.coreservation import overloaded, small
 from dlopt.models.coreservation.branch_and_price import set_packing
 from dlopt.models.coreservation.branch_and_price.columns import BranchingDecisions, ColumnPool
@@ -265,10 +265,10 @@ def test_whatever_the_duals_are_the_best_columns_survive() -> None:
             reported = relaxation.solver.solve().multipliers
             duals = [a + b / 100 for a, b in zip(reported, duals, strict=True)]
         for one in (duals, [draw.choice((1e300, 1e-300, inf, -inf, nan, p)) for p in duals]):
-            kept = relaxation.within_gap(Relaxed(Status.OPTIMAL, (), one))
+            kept = relaxation.within_gap(LpSolution(Status.OPTIMAL, (), one))
             assert kept[plan].all()
             good += not kept.all()
-            assert relaxation.within_gap(Relaxed(Status.INFEASIBLE, (), one))[plan].all()
+            assert relaxation.within_gap(LpSolution(Status.INFEASIBLE, (), one))[plan].all()
     assert good > 20
 
 
@@ -286,7 +286,8 @@ def test_cuts_have_no_negative_dual() -> None:
         relaxation = set_packing.NodeRelaxation(again, again.nodes[0])
         relaxation.add_cut(triple)
         for dual in (0.01, 0.03, 0.1, 0.3):
-            assert relaxation.within_gap(Relaxed(Status.OPTIMAL, (), [*reported, dual]))[plan].all()
+            optimum = LpSolution(Status.OPTIMAL, (), [*reported, dual])
+            assert relaxation.within_gap(optimum)[plan].all()
 
 
 def test_duals_may_be_too_large_for_machine_words() -> None:
@@ -298,7 +299,7 @@ def test_duals_may_be_too_large_for_machine_words() -> None:
     some = selection(pool, 0)
     relaxation = set_packing.NodeRelaxation(some, some.nodes[0])
     for size in (1e30, -1e30):
-        assert relaxation.within_gap(Relaxed(Status.OPTIMAL, (), [size] * 7)).any()
+        assert relaxation.within_gap(LpSolution(Status.OPTIMAL, (), [size] * 7)).any()
     assert some.run() and some.incumbent == sum(one.value for own in some.selected for one in own)
 
 
@@ -314,7 +315,7 @@ def test_what_no_ray_proves_is_kept(seed) -> None:
         ray = [
             one + draw.choice((0, 0.01, 0.3)) * draw.uniform(-1, 1) for one in reported.multipliers
         ]
-        kept = relaxation.within_gap(Relaxed(Status.INFEASIBLE, (), ray))
+        kept = relaxation.within_gap(LpSolution(Status.INFEASIBLE, (), ray))
         assert kept.any() or most is None
     if reported.status is Status.INFEASIBLE:
         assert most is None and not relaxation.within_gap(reported).any()
@@ -353,7 +354,7 @@ def test_that_there_is_no_plan_is_proven_by_a_ray(monkeypatch) -> None:
     def without_ray(self):
         found = solve(self)
         asked.append(found.status)
-        return found if found.point else Relaxed(found.status)
+        return found if found.point else LpSolution(found.status)
 
     monkeypatch.setattr(LinearSolver, "solve", without_ray)
     some = selection(pool, 0, all_of_them)

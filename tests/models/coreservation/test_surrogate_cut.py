@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dlopt.backends.branch_and_bound import BranchAndBound, Proven
-from dlopt.backends.highs import Relaxed
+from dlopt.backends.branch_and_bound import BranchAndBound, BranchAndBoundResult
+from dlopt.backends.highs import LpSolution
 from dlopt.generation.coreservation import min5, overloaded, small
 from dlopt.models.coreservation import aggregated_relaxation, surrogate_cut
 from dlopt.models.coreservation.aggregated_relaxation import AggregatedRelaxation, upper_bound
@@ -123,8 +123,8 @@ def test_what_was_proven_before_time_was_up_is_kept(monkeypatch) -> None:
             super().__init__(*given)
             searches.append(self)
 
-        def minimum(self, *given: Any) -> Proven:
-            found = super().minimum(*given)
+        def minimise(self, *given: Any) -> BranchAndBoundResult:
+            found = super().minimise(*given)
             if searches.index(self) == 1:
                 self.stop = 0.0
             return found
@@ -148,7 +148,7 @@ def test_without_an_answer_or_anything_tight_there_is_no_row(monkeypatch) -> Non
         build_surrogate_cut(AggregatedRelaxation(ScaledInstance.from_instance(roomy)), "benefit")
         is None
     )
-    monkeypatch.setattr(surrogate_cut.LinearSolver, "solve", lambda _: Relaxed(Status.LIMIT))
+    monkeypatch.setattr(surrogate_cut.LinearSolver, "solve", lambda _: LpSolution(Status.LIMIT))
     scaled = ScaledInstance.from_instance(replace(small(seed=1), machines=UNEVEN))
     assert build_surrogate_cut(AggregatedRelaxation(scaled), "benefit") is None
     monkeypatch.undo()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dlopt import Limits, io, solve
-from dlopt.backends.highs import LinearSolver, Relaxed
+from dlopt.backends.highs import LinearSolver, LpSolution
 from dlopt.generation import generate
 from dlopt.models.dag import search, time_indexed_bound
 from dlopt.models.dag.heads_and_tails import longest_path_heads_tails
@@ -127,7 +127,7 @@ def test_no_time_and_too_large(monkeypatch):
     least, found, _ = bounded(instance, stop=time.monotonic() - 1)
     assert found == least
     with monkeypatch.context() as patch:
-        patch.setattr(LinearSolver, "solve", lambda _: Relaxed(Status.LIMIT))
+        patch.setattr(LinearSolver, "solve", lambda _: LpSolution(Status.LIMIT))
         assert bounded(instance)[1] == least
     monkeypatch.setattr(time_indexed_bound, "MAX_TERMS", 10)
     assert bounded(instance)[1] == least
