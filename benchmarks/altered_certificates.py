@@ -66,7 +66,7 @@ class Subject:
         if self.around:
             return solve(self.instance, "bound-fluid", objective=self.objective)
         options = {"installments": self.installments}
-        return solve(self.instance, "bound-window", objective=self.objective, **options)
+        return solve(self.instance, "bound-window-cuts", objective=self.objective, **options)
 
     @cached_property
     def text(self) -> str:

@@ -12,7 +12,7 @@ _LIMITS = ("--time-limit", "1")
 _METHODS = {
     "iit": ("edf-iit-2", "opr", "exact"),
     "admission": ("edf-iit-2", "fast-edf-iit", "edf-opr-mn", "exact", "bound-fluid"),
-    "multistage": ("multi-stage", "structured", "exact"),
+    "multistage": ("multi-stage", "stage-optimal", "exact"),
     "coreservation": ("co-rspb", "rb", "exact"),
     "dag": ("heft", "cpop", "exact"),
     "bag": ("min-min", "gds", "mct", "exact"),

@@ -129,7 +129,7 @@ def _by_proofs(
     for result in results:
         if not within_class(known.plan_class, result.plan_class):
             continue
-        # Others may ask for more than a plan, as `all-or-nothing` asks for all tasks.
+        # Others may ask for more than a plan, as `feasibility` asks for all tasks.
         if result.status is Status.INFEASIBLE and result.method == "exact":
             return Contradiction(known, "no-plan", result.method)
         bound = result.bound

@@ -39,7 +39,7 @@ def write_certificate(result: Result[Any], path: str | os.PathLike[str]) -> None
     >>> from dlopt.api import solve
     >>> from dlopt.io import read
     >>> instance = read("instances/admission/two-tasks-one-channel.json")
-    >>> result = solve(instance, "bound-window")
+    >>> result = solve(instance, "bound-window-cuts")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "proof.vipr")
     ...     write_certificate(result, path)

@@ -201,7 +201,7 @@ def test_what_the_plans_of_others_disprove() -> None:
     plan = valid(method="plan")
     none = Result(Status.INFEASIBLE, method="exact", reason="none", plan_class="any")
     assert "no plan exists" in str(disproof(goal, none, [plan]))
-    assert disproof(goal, replace(none, method="all-or-nothing"), [plan]) is None
+    assert disproof(goal, replace(none, method="feasibility"), [plan]) is None
     bound = Result(Status.BOUND, bound=10, plan_class="single")
     assert "no plan is better than 10" in str(disproof(goal, bound, [plan]))
     assert disproof(goal, replace(bound, bound=9), [plan]) is None

@@ -63,7 +63,7 @@ def test_method(file, entry, goal):
     _round_trip(instance, found)
     if goal.name in registry.method(instance.problem, "exact").objectives:
         optimum = answer(file, "exact", goal.name)
-        if entry.name == "all-or-nothing" and found.status is Status.INFEASIBLE:
+        if entry.name == "feasibility" and found.status is Status.INFEASIBLE:
             plan = optimum.solution
             decided = (*plan.decisions, *getattr(plan, "grants", ()))
             assert any(not decision.accepted for decision in decided)

@@ -73,7 +73,7 @@ def test_a_value_that_is_better_than_a_proof() -> None:
 def test_a_value_where_it_is_proven_that_there_is_no_plan() -> None:
     none: Result[Any] = Result(Status.INFEASIBLE, method="exact", plan_class="single")
     assert told(known(value=5), none) == [("no-plan", "exact", None)]
-    assert told(known(value=5), replace(none, method="all-or-nothing")) == []  # not all tasks
+    assert told(known(value=5), replace(none, method="feasibility")) == []  # not all tasks
     assert told(known(bound=5), none) == []
     (wrong,) = contradictions([known(value=5)], SHORT, [none])
     assert str(wrong).endswith("exact proves that there is no plan, and its value is 5")

@@ -102,11 +102,11 @@ def _streams() -> Iterator[Method]:
         )
 
 
-_EVENTS = Option(
-    "events",
+_TIE_BREAK = Option(
+    "tie_break",
     "str",
     "arrivals-first",
-    "what comes first at one instant: arrivals, what can be sent, or by turns",
+    "order of simultaneous events: arrivals before dispatches, one arrival at a time, or after",
     choices=("arrivals-first", "one-by-one", "dispatch-first"),
 )
 _RESET = Option(
@@ -124,12 +124,12 @@ _LITERAL_THRESHOLD = Option(
 )
 _FAST = {
     "fast-edf-iit": "R2: no plan, but what nodes are certain to do",
-    "fast-edf-iit-r0": "R0: the smallest repair of what is printed",
-    "fast-edf-iit-r1": "R1: as R2, by one line for all nodes",
-    "fast-edf-iit-replay": "EXACT: what the dispatcher would do, run to the end",
+    "fast-edf-iit-minimal": "R0: the smallest repair of what is printed",
+    "fast-edf-iit-linear": "R1: as R2, by one line for all nodes",
+    "fast-edf-iit-simulated": "EXACT: what the dispatcher would do, run to the end",
     "fast-mwf-iit": "R2 in the order of MWF, fixed when a task arrives",
-    "fast-mwf-iit-r1": "R1 in that order",
-    "fast-mwf-iit-replay": "EXACT in that order",
+    "fast-mwf-iit-linear": "R1 in that order",
+    "fast-mwf-iit-simulated": "EXACT in that order",
     "fast-edf-iit:literal-waiting": "a reading of Alg. 6: who comes first has no predecessor",
     "fast-edf-iit:literal-edf": "a reading of Alg. 6: its predecessor is one that runs",
     "fast-edf-iit:literal-dispatched": "a reading of Alg. 6: it is the last to leave the queue",
@@ -147,7 +147,7 @@ def _fast() -> Iterator[Method]:
     module = "dlopt.heuristics.admission.fast.methods"
     for name, summary in _FAST.items():
         literal = ":" in name
-        from_idle = literal or name.endswith("r0")
+        from_idle = literal or name.endswith("-minimal")
         target = name.replace("-", "_").replace(":", "_")
         yield Method(
             "admission",
@@ -159,7 +159,7 @@ def _fast() -> Iterator[Method]:
             objectives=_OBJECTIVES,
             target=f"{module}:{target}",
             applies=f"{module}:{'from_idle' if from_idle else 'without_setup_costs'}",
-            options=(_RESET, _EVENTS) if literal else (_EVENTS,),
+            options=(_RESET, _TIE_BREAK) if literal else (_TIE_BREAK,),
             summary=summary,
         )
     yield Method(
@@ -194,10 +194,9 @@ _INSTALLMENTS = Option("installments", "int", 1, "chunks that a task may have on
 _SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
 _RELAX = Option(
     "relax",
-    "str",
-    "no",
-    "accept tasks in part: one linear program, for thousands of tasks",
-    choices=("no", "yes"),
+    "bool",
+    False,
+    "accept tasks in part: one linear program, no branching, for thousands of tasks",
 )
 
 _PROOFS = (
@@ -215,7 +214,7 @@ _PROOFS = (
     ),
     Method(
         "admission",
-        "all-or-nothing",
+        "feasibility",
         kind="exact",
         source="integer program",
         claim="optimal",
@@ -227,7 +226,7 @@ _PROOFS = (
     ),
     Method(
         "admission",
-        "bound-window",
+        "bound-window-cuts",
         kind="bound",
         source="linear program with latency cuts, branched on",
         claim="sound",

@@ -16,12 +16,12 @@ _ALL = ("makespan", "flowtime", "critical-then-all", "accepted", "by-priority")
 _HEURISTICS = "dlopt.heuristics.bag"
 _MODELS = "dlopt.models.bag.methods"
 
-_LATE = Option(
-    "late",
+_TARDY = Option(
+    "tardy",
     "str",
-    "drop",
-    "what becomes of a task that would miss its deadline",
-    choices=("drop", "run"),
+    "reject",
+    "reject a task that would miss its deadline, or run it all the same",
+    choices=("reject", "run"),
 )
 _SITES = Option(
     "sites", "str", "all", "whether tasks may leave their site", choices=("all", "home")
@@ -30,7 +30,7 @@ _SHARE = Option("k", "int", 20, "percent of the machines that are looked at, to 
 _LOW = Option("low", "int", 60, "percent of evenness down to which tasks go by MET", least=0)
 _HIGH = Option("high", "int", 90, "percent of evenness up to which tasks go by MCT", least=1)
 
-_META = frozenset({"min-min", "max-min", "sufferage", "greedy"})
+_META = frozenset({"min-min", "max-min", "sufferage", "duplex"})
 """The rules that look at all tasks that are left."""
 
 _CHEN = "Chen 2001, section 2.3.1"
@@ -41,13 +41,13 @@ _RULES: tuple[tuple[str, str, str, tuple[Option, ...]], ...] = (
     ("priority-edf", "edf with priorities", "by priority, then by deadline", ()),
     ("mct", _CHEN, "as tasks arrive, each where it ends first (static: fast greedy)", ()),
     ("met", _CHEN, "as tasks arrive, each where it takes least (static: UDA)", ()),
-    ("sa", _CHEN, "MCT and MET by turns, as loads are even or not", (_LOW, _HIGH)),
+    ("switching", _CHEN, "MCT and MET by turns, as loads are even or not", (_LOW, _HIGH)),
     ("kpb", _CHEN, "MCT among the k percent fastest machines", (_SHARE,)),
     ("olb", _CHEN, "as tasks arrive, each on the machine free next (static: the same)", ()),
     ("min-min", _CHEN, "of all that are left, the task that ends first", ()),
     ("max-min", _CHEN, "of all that are left, the task whose first end is last", ()),
     ("sufferage", _CHEN, "of all that are left, the one that suffers most elsewhere", ()),
-    ("greedy", _CHEN, "the better of min-min and max-min", ()),
+    ("duplex", f"{_CHEN}; Braun et al. 2001", "the better of min-min and max-min", ()),
 )
 
 _PRINTED: tuple[tuple[str, Claim, str], ...] = (
@@ -106,7 +106,7 @@ def _mappings() -> Iterator[Method]:
             plan_class="any",
             objectives=_ALL,
             target=f"{_HEURISTICS}.{module}:{name.replace('-', '_')}",
-            options=(_LATE, _SITES, *options),
+            options=(_TARDY, _SITES, *options),
             summary=summary,
         )
 

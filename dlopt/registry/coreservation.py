@@ -27,23 +27,21 @@ _SIZES = "dlopt.models.coreservation.program_size"
 _BOUNDS = "dlopt.models.coreservation.bound_methods"
 
 _ORDERS = ("arrival", "priority", "density", "ascending", "descending")
-_TRIM = Option(
-    "trim", "str", "no", "reserve the least CPU of the same benefit", choices=("no", "yes")
-)
+_TRIM = Option("trim", "bool", False, "reserve the least CPU of the same benefit")
 
 
 def _order(default: str) -> Option:
     return Option("order", "str", default, "which request of a batch comes first", choices=_ORDERS)
 
 
-_SHARE = Option(
-    "share",
+_ALLOCATION = Option(
+    "allocation",
     "str",
-    "greedy",
-    "what a part takes: all or nothing, as much as it can, as little as it accepts",
-    choices=("full", "greedy", "least"),
+    "max",
+    "CPU of a part: all it asks for or none, as much as is free, as little as it accepts",
+    choices=("full", "max", "min"),
 )
-_FIT = (_order("arrival"), _SHARE, _TRIM)
+_FIT = (_order("arrival"), _ALLOCATION, _TRIM)
 
 _REPAIRED: dict[str, tuple[str, str, tuple[Option, ...]]] = {
     "rb": (
@@ -126,8 +124,8 @@ def _heuristic(
 _BATCHED = tuple(_batched())
 
 _SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
-_SYMMETRIC = Option(
-    "symmetric", "str", "no", "leave machines that are alike interchangeable", choices=("no", "yes")
+_SYMMETRY_BREAKING = Option(
+    "symmetry_breaking", "bool", True, "order identical machines by their first request"
 )
 _FORMULATION = Option(
     "formulation",
@@ -176,14 +174,14 @@ _PROOFS: tuple[Method, ...] = (
         "cp-sat",
         f"{_MODELS}:cp_sat",
         "clairvoyant: one program in whole numbers",
-        _SYMMETRIC,
+        _SYMMETRY_BREAKING,
         applies=f"{_SIZES}:cp_sat_is_too_large",
     ),
     _proof(
         "milp",
         f"{_MODELS}:milp",
         "clairvoyant: one integer program in floats",
-        _SYMMETRIC,
+        _SYMMETRY_BREAKING,
         _SOLVER,
         applies=f"{_SIZES}:milp_is_too_large",
     ),
@@ -193,7 +191,7 @@ _PROOFS: tuple[Method, ...] = (
         "clairvoyant, beyond proof: neighbourhoods, and how much better it could be",
     ),
     _proof(
-        "exact-per-batch",
+        "rolling-exact",
         "dlopt.models.coreservation.rolling_horizon:exact_per_batch",
         "each batch optimally, given what earlier ones left",
         claim="sound",
@@ -201,20 +199,20 @@ _PROOFS: tuple[Method, ...] = (
         source="Min 2001, section 4.2, with an exact method in it",
     ),
     _proof(
-        "all-or-nothing",
+        "feasibility",
         "dlopt.models.coreservation.feasibility:all_or_nothing",
         "clairvoyant: whether the machines suffice for all, by a plan or a proof",
         objectives=("rejections", "rejected-priority"),
     ),
     _proof(
-        "bound-pooled",
+        "bound-aggregated",
         f"{_BOUNDS}:bound_pooled",
         "machines as one at every instant, requests accepted whole",
         kind="bound",
         claim="sound",
     ),
     _proof(
-        "bound-lp",
+        "bound-aggregated-lp",
         f"{_BOUNDS}:bound_lp",
         "machines as one at every instant, requests accepted in part",
         kind="bound",

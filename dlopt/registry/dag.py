@@ -30,7 +30,7 @@ _RANKED = {
         "Arabnejad and Barbosa 2014",
         "where the end and what is left after it, at best, are least",
     ),
-    "lookahead": (
+    "heft-lookahead": (
         "Bittencourt, Sakellariou and Madeira 2010",
         "HEFT that places a task for its successors' sake",
     ),
@@ -61,21 +61,23 @@ _COMPETITIVE = {
     ),
 }
 
-_PLACES = ("insertion", "append")
-_HELP = "whether a task may go between two that are placed already"
-_INSERTION = Option("slots", "str", "insertion", _HELP, choices=_PLACES)
-_APPEND = Option("slots", "str", "append", _HELP, choices=_PLACES)
-_CHOICE = Option(
-    "choice", "str", "finish", "where a task goes: where it ends, or starts, first",
-    choices=("finish", "start"),
-)  # fmt: skip
+_INSERTION_HELP = "insert tasks into idle intervals between scheduled ones"
+_INSERTION = Option("insertion", "bool", True, _INSERTION_HELP)
+_NO_INSERTION = Option("insertion", "bool", False, _INSERTION_HELP)
+_MACHINE_RULE = Option(
+    "machine_rule",
+    "str",
+    "eft",
+    "machine of a task: earliest finish time, or earliest start time",
+    choices=("eft", "est"),
+)
 
 
 def _schedulers() -> Iterator[Method]:
     options: tuple[Option, ...]
     for module, entries, options in (
         ("methods", _RANKED, (_INSERTION,)),
-        ("level_methods", _LISTED, (_APPEND, _CHOICE)),
+        ("level_methods", _LISTED, (_NO_INSERTION, _MACHINE_RULE)),
         ("competitive", _COMPETITIVE, ()),
     ):
         for name, (source, summary) in entries.items():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
+from dlopt import aliases
 from dlopt.deadlines import GivenUp
 from dlopt.errors import DloptError, NotApplicableError, SolverError, described
 from dlopt.result import Objective, PlanClass, Result, Violation
@@ -17,7 +18,8 @@ Claim: TypeAlias = Literal["optimal", "sound", "literal-unsound", "none"]
 MethodFunction: TypeAlias = Callable[..., Result[Any]]
 Applies: TypeAlias = Callable[[Any], str | None]
 
-_TYPES: dict[str, type] = {"int": int, "float": float, "str": str}
+_TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
+_BOOLEANS = {"true": True, "false": False}
 
 
 class ProblemModule(Protocol):
@@ -84,7 +86,7 @@ class Option:
     Parameters
     ----------
     name : str
-    type : {"int", "float", "str"}
+    type : {"bool", "int", "float", "str"}
     default : object
     help : str
     choices : tuple of str, optional
@@ -93,7 +95,7 @@ class Option:
     """
 
     name: str
-    type: Literal["int", "float", "str"]
+    type: Literal["bool", "int", "float", "str"]
     default: Any
     help: str
     choices: tuple[str, ...] = ()
@@ -108,10 +110,14 @@ class Option:
             If it is of another type, or not among the choices.
         """
         kind = _TYPES[self.type]
-        wanted = " or ".join(self.choices) if self.choices else f"a value of type {self.type}"
+        wanted = " or ".join(self.choices or ()) or f"a value of type {self.type}"
         read: Any
         try:
-            read = kind(value) if isinstance(value, str) else value
+            if kind is bool:
+                wanted = "true or false"
+                read = _BOOLEANS.get(value) if isinstance(value, str) else value
+            else:
+                read = kind(value) if isinstance(value, str) else value
         except ValueError:
             read = None
         if kind is float and type(read) is int:
@@ -214,6 +220,7 @@ class Method:
             If one is unknown, or its value is not of its type.
         """
         known = {option.name: option for option in self.options}
+        given = aliases.current_options(self.stem, given)
         for name in given:
             if name not in known:
                 names = ", ".join(known) or "none"

@@ -64,7 +64,7 @@ _INSTALLMENTS = Option(
     "installments", "int", 1, "chunks that a task may have on a node in a gap", least=1
 )
 _SOLVER = Option("solver", "str", "HiGHS", "any LP/MILP solver that PuLP knows by name")
-_RELAX = Option("relax", "str", "no", "accept in part: one linear program", choices=("no", "yes"))
+_RELAX = Option("relax", "bool", False, "accept in part: one linear program, no branching")
 
 _PROOFS = (
     Method(
@@ -81,7 +81,7 @@ _PROOFS = (
     ),
     Method(
         "multistage",
-        "all-or-nothing",
+        "feasibility",
         kind="exact",
         source="integer program",
         claim="optimal",
@@ -93,7 +93,7 @@ _PROOFS = (
     ),
     Method(
         "multistage",
-        "structured",
+        "stage-optimal",
         kind="exact",
         source="Mamat 2011, section 5.2, with the order of nodes free",
         claim="optimal",

@@ -43,7 +43,7 @@ def beaten(case: Case) -> tuple[Broken, ...]:
             return ()
         if other is None or other.value is None or not _within(other, found, case.entry):
             continue
-        if case.entry.name == _ALL_OR_NOTHING and not _accepts_all(other.solution):
+        if case.entry.name == _FEASIBILITY and not _accepts_all(other.solution):
             continue
         what = f"{rival.name} has a plan of value {_told(other.value)}"
         if found.status is Status.INFEASIBLE:
@@ -53,7 +53,7 @@ def beaten(case: Case) -> tuple[Broken, ...]:
     return ()
 
 
-_ALL_OR_NOTHING = "all-or-nothing"
+_FEASIBILITY = "feasibility"
 """The exact method whose plans accept everything: what rejects something is no rival to it."""
 
 
@@ -71,7 +71,7 @@ def _agrees(rival: Method, answer: Answer, case: Case) -> bool:
     if wider < PLAN_CLASSES.index(mine.plan_class or case.entry.plan_class):
         return False
     if theirs.status is Status.INFEASIBLE:
-        return mine.status is Status.INFEASIBLE and rival.name != _ALL_OR_NOTHING
+        return mine.status is Status.INFEASIBLE and rival.name != _FEASIBILITY
     return theirs.status is Status.OPTIMAL and theirs.value == mine.value
 
 

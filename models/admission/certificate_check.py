@@ -65,7 +65,7 @@ class _Held:
         )
         self.missing = len(whole.jobs) - len(self.case.jobs)
         # Whether all tasks fit is another question than whether there is a plan.
-        question = result.method == "all-or-nothing" and result.status is Status.INFEASIBLE
+        question = result.method == "feasibility" and result.status is Status.INFEASIBLE
         allowed = {job.index for job in whole.jobs if job.must or question}
         self.added = {job.index for job in self.case.jobs if job.must} - allowed
         self.model = FluidModel(self.case)

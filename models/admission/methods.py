@@ -193,7 +193,7 @@ def feasible_queue(
         value=value,
         bound=value,
         reason=_with_resolution(instance, reason),
-        method="all-or-nothing",
+        method="feasibility",
         seed=seed,
         plan_class=_plan_class(installments),
         installments=installments if installments > 1 else None,
@@ -210,7 +210,7 @@ def bound_fluid(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    relax: str = "no",
+    relax: bool = False,
 ) -> Answer:
     """Bound what every plan can accept, with any number of chunks, by loads that flow.
 
@@ -224,7 +224,7 @@ def bound_fluid(
     hint
         Not used.
     seed : int
-    relax : {"no", "yes"}
+    relax : bool, default False
         Whether tasks may be accepted in part: one linear program, for thousands of tasks.
 
     Returns
@@ -248,7 +248,7 @@ def bound_fluid(
     >>> bound_fluid(Instance(Cluster(2, tau=1, chi=1), tasks)).bound
     1
     """
-    return _bound(instance, objective, limits, seed, None, relax == "yes", "bound-fluid")
+    return _bound(instance, objective, limits, seed, None, relax, "bound-fluid")
 
 
 def bound_window(
@@ -290,7 +290,7 @@ def bound_window(
     >>> bound_fluid(instance).bound, bound_window(instance).bound
     (2, 1)
     """
-    return _bound(instance, objective, limits, seed, installments, False, "bound-window")
+    return _bound(instance, objective, limits, seed, installments, False, "bound-window-cuts")
 
 
 def _bound(

@@ -61,7 +61,7 @@ def bound_lp(
     >>> bound_lp(Instance((Machine("m", 5),), asked)).bound
     Fraction(1, 2)
     """
-    return _bounded(instance, objective, limits, seed, "bound-lp", 1)
+    return _bounded(instance, objective, limits, seed, "bound-aggregated-lp", 1)
 
 
 def bound_pooled(
@@ -104,7 +104,7 @@ def bound_pooled(
     >>> bound_pooled(Instance((Machine("m", 5),), asked), objective="rejections").bound
     1
     """
-    return _bounded(instance, objective, limits, seed, "bound-pooled", 2000)
+    return _bounded(instance, objective, limits, seed, "bound-aggregated", 2000)
 
 
 def bound_knapsack(

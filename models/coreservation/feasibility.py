@@ -70,7 +70,7 @@ def all_or_nothing(
         value=None if plan is None else 0,
         bound=None if plan is None else 0,
         reason=verdict.reason,
-        method="all-or-nothing",
+        method="feasibility",
         seed=seed,
         plan_class="any",
         solver="CP-SAT+HiGHS",

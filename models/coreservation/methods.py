@@ -116,7 +116,7 @@ def cp_sat(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    symmetric: str = "no",
+    symmetry_breaking: bool = True,
 ) -> Answer:
     """Solve the program over all requests by CP-SAT alone.
 
@@ -124,7 +124,7 @@ def cp_sat(
     ----------
     instance, objective, limits, hint, seed
         As in `exact_plan`.
-    symmetric : {"no", "yes"}
+    symmetry_breaking : bool, default True
         Whether machines that are alike stay interchangeable.
 
     Returns
@@ -162,7 +162,7 @@ def cp_sat(
         "CP-SAT",
         relaxed=False,
         neighbours=False,
-        symmetric=symmetric == "yes",
+        symmetric=not symmetry_breaking,
     )
 
 
@@ -173,7 +173,7 @@ def milp(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    symmetric: str = "no",
+    symmetry_breaking: bool = True,
     solver: str = DEFAULT,
 ) -> Answer:
     """Solve the program over all requests as an integer program alone.
@@ -182,7 +182,7 @@ def milp(
     ----------
     instance, objective, limits, hint, seed
         As in `exact_plan`; the program itself starts without the hint.
-    symmetric : {"no", "yes"}
+    symmetry_breaking : bool, default True
         Whether machines that are alike stay interchangeable.
     solver : str
         Any solver that PuLP knows by name.
@@ -226,7 +226,7 @@ def milp(
         solver=solver,
         relaxed=False,
         neighbours=False,
-        symmetric=symmetric == "yes",
+        symmetric=not symmetry_breaking,
     )
 
 

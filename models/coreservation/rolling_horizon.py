@@ -108,7 +108,7 @@ def exact_per_batch(
         objective=goal,
         value=worth_of(instance, plan, goal),
         reason=reason,
-        method="exact-per-batch",
+        method="rolling-exact",
         seed=seed,
         plan_class="any",
         solver="CP-SAT+HiGHS",

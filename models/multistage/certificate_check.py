@@ -55,7 +55,7 @@ def proven_worth(
     if result.objective not in _WORTHS:
         return None, f"it is no proof for the objective {result.objective}"
     # Whether everything fits is another question than whether there is a plan.
-    question = result.method == "all-or-nothing" and result.status is Status.INFEASIBLE
+    question = result.method == "feasibility" and result.status is Status.INFEASIBLE
     whole = Case.of(instance, result.objective, everyone=question)
     case, missing = _named_only(whole, certificate.names)
     flaw = _flaw(case, certificate)

@@ -196,7 +196,7 @@ def feasible_together(
         value=value,
         bound=value,
         reason=reason,
-        method="all-or-nothing",
+        method="feasibility",
         seed=seed,
         plan_class="any" if everyone else _plan_class(instance, installments),
         installments=None if everyone or installments == 1 else installments,
@@ -213,7 +213,7 @@ def bound_fluid(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    relax: str = "no",
+    relax: bool = False,
 ) -> Answer:
     """Bound what every plan can accept, with any number of chunks, by loads that flow.
 
@@ -227,7 +227,7 @@ def bound_fluid(
     hint
         Not used.
     seed : int
-    relax : {"no", "yes"}
+    relax : bool, default False
         Whether tasks and reservations may be accepted in part: one linear program.
 
     Returns
@@ -255,7 +255,7 @@ def bound_fluid(
     """
     objective = objective or "accepted"
     case = Case.of(instance, objective)
-    found = upper_bound(case, limits, relaxed=relax == "yes", seed=seed)
+    found = upper_bound(case, limits, relaxed=relax, seed=seed)
     worth, reason = found.worth, found.proof
     if worth is None:
         why = case.obstacle or reason

@@ -1,7 +1,7 @@
 """The mapping rules that look at all tasks that are left, as registered methods.
 
 All tasks are one meta-task, known from the start; one that is not there yet is waited for. What
-``late`` and ``sites`` mean: see :func:`dlopt.heuristics.bag.results.mapped`.
+``tardy`` and ``sites`` mean: see :func:`dlopt.heuristics.bag.results.mapped`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def min_min(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Of all tasks that are left, the one that ends first, where it does; again and again.
@@ -42,7 +42,7 @@ def min_min(
     >>> min_min(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    return mapped(instance, objective, late, sites, _step_by_step("min-min"))
+    return mapped(instance, objective, tardy, sites, _step_by_step("min-min"))
 
 
 def max_min(
@@ -52,7 +52,7 @@ def max_min(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Of all tasks that are left, the one whose first end is last, there; again and again.
@@ -64,7 +64,7 @@ def max_min(
     >>> max_min(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    return mapped(instance, objective, late, sites, _step_by_step("max-min"))
+    return mapped(instance, objective, tardy, sites, _step_by_step("max-min"))
 
 
 def sufferage(
@@ -74,7 +74,7 @@ def sufferage(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Of all tasks that are left, the one that suffers most on its second best machine.
@@ -86,33 +86,33 @@ def sufferage(
     >>> sufferage(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    return mapped(instance, objective, late, sites, _step_by_step("sufferage"))
+    return mapped(instance, objective, tardy, sites, _step_by_step("sufferage"))
 
 
-def greedy(
+def duplex(
     instance: Instance,
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
-    """Return the better plan of :func:`min_min` and :func:`max_min`; of equals the former.
+    """Duplex: the better plan of :func:`min_min` and :func:`max_min`; of equals the former.
 
     Notes
     -----
-    Source: Chen 2001, section 2.3.1.
+    Source: Chen 2001, section 2.3.1, which calls it "greedy"; Braun et al. 2001, "Duplex".
 
     Examples
     --------
-    >>> greedy(Instance(etc=((2, 4), (2, 4), (4, 4)))).value
+    >>> duplex(Instance(etc=((2, 4), (2, 4), (4, 4)))).value
     4
     """
     goal = OBJECTIVES[objective or default_objective(instance)]
     first, second = (
-        method(instance, objective=goal.name, late=late, sites=sites)
+        method(instance, objective=goal.name, tardy=tardy, sites=sites)
         for method in (min_min, max_min)
     )
     if first.value is None or second.value is None:

@@ -1,6 +1,6 @@
 """The mapping rules that take tasks one by one, as registered methods.
 
-What ``late`` and ``sites`` mean: see :func:`dlopt.heuristics.bag.results.mapped`.
+What ``tardy`` and ``sites`` mean: see :func:`dlopt.heuristics.bag.results.mapped`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def mct(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Minimum completion time: as tasks arrive, each where it ends first.
@@ -39,7 +39,7 @@ def mct(
     7
     """
     fill = _one_by_one(immediate_mode.by_release, immediate_mode.completion)
-    return mapped(instance, objective, late, sites, fill)
+    return mapped(instance, objective, tardy, sites, fill)
 
 
 def met(
@@ -49,7 +49,7 @@ def met(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Minimum execution time: as tasks arrive, each where it takes least.
@@ -67,7 +67,7 @@ def met(
     9
     """
     fill = _one_by_one(immediate_mode.by_release, immediate_mode.execution)
-    return mapped(instance, objective, late, sites, fill)
+    return mapped(instance, objective, tardy, sites, fill)
 
 
 def olb(
@@ -77,7 +77,7 @@ def olb(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Opportunistic load balancing: as tasks arrive, each on the machine that is free next.
@@ -94,7 +94,7 @@ def olb(
     7
     """
     fill = _one_by_one(immediate_mode.by_release, immediate_mode.next_free)
-    return mapped(instance, objective, late, sites, fill)
+    return mapped(instance, objective, tardy, sites, fill)
 
 
 def kpb(
@@ -104,7 +104,7 @@ def kpb(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
     k: int = 20,
 ) -> Result[Solution]:
@@ -133,17 +133,17 @@ def kpb(
     if not 1 <= k <= 100:
         raise NotApplicableError(f"k must be a percentage from 1 to 100, got {k}")
     fill = _one_by_one(immediate_mode.by_release, immediate_mode.best_of(k))
-    return mapped(instance, objective, late, sites, fill)
+    return mapped(instance, objective, tardy, sites, fill)
 
 
-def sa(
+def switching(
     instance: Instance,
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
     low: int = 60,
     high: int = 90,
@@ -167,14 +167,14 @@ def sa(
 
     Examples
     --------
-    >>> sa(Instance(etc=((4, 2), (3, 4), (2, 5)))).value
+    >>> switching(Instance(etc=((4, 2), (3, 4), (2, 5)))).value
     5
     """
     if not 0 <= low < high <= 100:
         text = f"low and high must be percentages in ascending order, got {low} and {high}"
         raise NotApplicableError(text)
     fill = _one_by_one(immediate_mode.by_release, immediate_mode.switching(low, high))
-    return mapped(instance, objective, late, sites, fill)
+    return mapped(instance, objective, tardy, sites, fill)
 
 
 def edf(
@@ -184,7 +184,7 @@ def edf(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Earliest deadline first: each task in turn where it ends first.
@@ -199,12 +199,12 @@ def edf(
     --------
     >>> from dlopt.problems.bag import Machine, Task
     >>> tasks = tuple(Task(name, 2, absolute_deadline=6) for name in "abcd")
-    >>> found = edf(Instance(tasks, (Machine("m"),)), objective="accepted", late="run")
+    >>> found = edf(Instance(tasks, (Machine("m"),)), objective="accepted", tardy="run")
     >>> found.value, found.reason
     (3, 'late: 1 task, first d')
     """
     fill = _one_by_one(immediate_mode.by_deadline, immediate_mode.completion)
-    return mapped(instance, objective, late, sites, fill)
+    return mapped(instance, objective, tardy, sites, fill)
 
 
 def priority_edf(
@@ -214,7 +214,7 @@ def priority_edf(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Critical tasks first, then firm, then soft ones, each class as in :func:`edf`.
@@ -227,7 +227,7 @@ def priority_edf(
     (1, 1)
     """
     fill = _one_by_one(immediate_mode.by_priority, immediate_mode.completion)
-    return mapped(instance, objective, late, sites, fill)
+    return mapped(instance, objective, tardy, sites, fill)
 
 
 def _one_by_one(

@@ -16,7 +16,7 @@ PLAN_CLASS: PlanClass = "any"
 def mapped(
     instance: Instance,
     objective: str | None,
-    late: str,
+    tardy: str,
     sites: str,
     fill: Callable[[Board], object],
 ) -> Result[Solution]:
@@ -26,7 +26,7 @@ def mapped(
     ----------
     instance : Instance
     objective : str, optional
-    late : {"drop", "run"}
+    tardy : {"reject", "run"}
         What becomes of a task that would miss its deadline where the rule puts it: it is not run
         and takes no time, or it is run all the same, and is late. One without a deadline is run
         in either case.
@@ -46,7 +46,7 @@ def mapped(
         goal = objective or default_objective(instance)
         reason = f"task {stranded} must be run, and no machine at its site can"
         return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=reason)
-    board = Board(case, late=late == "run")
+    board = Board(case, late=tardy == "run")
     fill(board)
     return answer(instance, board.plan(), objective)
 

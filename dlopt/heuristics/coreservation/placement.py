@@ -81,7 +81,7 @@ class Batch:
         return not size, exact(request.priority) / (length * (size or 1))
 
     def _needs(self, part: Part) -> Any:
-        return part.cpu if self.algorithm.share == "full" else part.least
+        return part.cpu if self.algorithm.allocation == "full" else part.least
 
     def _parts(self, request: Request) -> list[int]:
         """Return the order of parts: on a fixed machine first, then what needs most."""
@@ -93,9 +93,9 @@ class Batch:
 
     def _machine(self, request: Request, part: Part) -> tuple[int, Any, bool] | None:
         """Return on which machine a part is to be, with how much, and if that may be too much."""
-        whole = part.least if self.algorithm.share == "least" else part.cpu
+        whole = part.least if self.algorithm.allocation == "min" else part.cpu
         rooms = ((self.ledger.free(request, j), j) for j in self.machines(part))
-        if self.algorithm.share != "greedy" or part.hard:
+        if self.algorithm.allocation != "max" or part.hard:
             best = self._fit(request, (room for room in rooms if covers(room[0], whole)))
             return None if best is None else (best, self.fitting(part, whole), False)
         seen: list[tuple[Any, int]] = []

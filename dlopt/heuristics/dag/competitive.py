@@ -72,7 +72,7 @@ def competitive(
     >>> [(place.machine, place.start) for place in result.solution.placements], result.value
     ([(0, 0), (0, 8), (0, 4)], 11)
     """
-    return schedule(instance, objective, "append", compete)
+    return schedule(instance, objective, False, compete)
 
 
 def compete(board: Board) -> None:

@@ -10,12 +10,12 @@ from dlopt.heuristics.dag.instance_arrays import Flat
 from dlopt.heuristics.dag.levels import Means, bottom, top
 from dlopt.heuristics.dag.list_scheduling import by_best_pair, by_priority
 from dlopt.heuristics.dag.methods import schedule
-from dlopt.heuristics.dag.partial_schedule import Board, Slots
+from dlopt.heuristics.dag.partial_schedule import Board
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
-Choice: TypeAlias = Literal["finish", "start"]
-Fill: TypeAlias = Callable[[Board, Choice], None]
+MachineRule: TypeAlias = Literal["eft", "est"]
+Fill: TypeAlias = Callable[[Board, MachineRule], None]
 
 
 class ListMethod(Protocol):
@@ -28,9 +28,9 @@ class ListMethod(Protocol):
         What the plan is valued by; it is made the same way for all.
     limits, hint, seed
         Not used.
-    slots : {"append", "insertion"}, default "append"
+    insertion : bool, default False
         Whether a task may go between two that are placed already.
-    choice : {"finish", "start"}, default "finish"
+    machine_rule : {"eft", "est"}, default "eft"
         Whether a task goes where it ends first, or where it starts first.
     """
 
@@ -42,8 +42,8 @@ class ListMethod(Protocol):
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        slots: Slots = "append",
-        choice: Choice = "finish",
+        insertion: bool = False,
+        machine_rule: MachineRule = "eft",
     ) -> Result[Solution]:
         """Return a plan; of equal priorities the first task is taken."""
 
@@ -56,10 +56,10 @@ def _method(fill: Fill) -> ListMethod:
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        slots: Slots = "append",
-        choice: Choice = "finish",
+        insertion: bool = False,
+        machine_rule: MachineRule = "eft",
     ) -> Result[Solution]:
-        return schedule(instance, objective, slots, lambda board: fill(board, choice))
+        return schedule(instance, objective, insertion, lambda board: fill(board, machine_rule))
 
     return method
 
@@ -67,8 +67,8 @@ def _method(fill: Fill) -> ListMethod:
 def _static(keys: Callable[[Flat], Sequence[Any]]) -> ListMethod:
     """Return the method that always takes the ready task of the least key."""
 
-    def fill(board: Board, choice: Choice) -> None:
-        put = first_to_finish if choice == "finish" else first_to_start
+    def fill(board: Board, machine_rule: MachineRule) -> None:
+        put = first_to_finish if machine_rule == "eft" else first_to_start
         by_priority(board, keys(board.flat), lambda task: put(board, task))
 
     return _method(fill)
@@ -107,25 +107,25 @@ def _rising_slack(flat: Flat) -> list[Any]:
     return keys
 
 
-def _earliest_pair(board: Board, choice: Choice) -> None:
+def _earliest_pair(board: Board, machine_rule: MachineRule) -> None:
     """Take the pair that ends (or starts) first; of equal ones that of the largest b-level."""
     level = bottom(board.flat, Means.of(board.flat), static=True)
-    where = board.earliest_finish if choice == "finish" else board.earliest_start
+    where = board.earliest_finish if machine_rule == "eft" else board.earliest_start
 
     def score(task: int, ready: Sequence[Any]) -> tuple[Any, int, Any]:
         machine, start, end = where(task, ready)
-        return (end if choice == "finish" else start, -level[task]), machine, start
+        return (end if machine_rule == "eft" else start, -level[task]), machine, start
 
     by_best_pair(board, score)
 
 
-def _highest_b_minus_start(board: Board, choice: Choice) -> None:
+def _highest_b_minus_start(board: Board, machine_rule: MachineRule) -> None:
     """Take the pair of the largest b-level less start; by ends, with the task's mean cost."""
     means = Means.of(board.flat)
     level, scale = bottom(board.flat, means), means.scale
 
     def score(task: int, ready: Sequence[Any]) -> tuple[Any, int, Any]:
-        if choice == "finish":
+        if machine_rule == "eft":
             machine, start, end = board.earliest_finish(task, ready)
             return end * scale - means.weight[task] - level[task], machine, start
         machine, start, _ = board.earliest_start(task, ready)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dlopt.heuristics.dag import heft_family
 from dlopt.heuristics.dag.instance_arrays import Flat
 from dlopt.heuristics.dag.lan_assignment import confine
-from dlopt.heuristics.dag.partial_schedule import Board, Slots
+from dlopt.heuristics.dag.partial_schedule import Board
 from dlopt.problems.dag.claims import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.problems.dag.goals import default_objective
@@ -17,7 +17,7 @@ PLAN_CLASS: PlanClass = "any"
 
 
 def schedule(
-    instance: Instance, objective: str | None, slots: Slots, fill: Callable[[Board], None]
+    instance: Instance, objective: str | None, insertion: bool, fill: Callable[[Board], None]
 ) -> Result[Solution]:
     """Lay an instance out, fill a board, and return the plan.
 
@@ -26,7 +26,7 @@ def schedule(
     """
     flat = Flat.of(instance)
     confine(flat)
-    board = Board(flat, slots)
+    board = Board(flat, "insertion" if insertion else "append")
     fill(board)
     plan = board.solution()
     goal = objective or default_objective(instance)
@@ -46,7 +46,7 @@ def heft(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: Slots = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
     """Place tasks by falling b-level (upward rank), each where it ends first.
 
@@ -57,7 +57,7 @@ def heft(
         What the plan is valued by; it is made the same way for all.
     limits, hint, seed
         Not used.
-    slots : {"insertion", "append"}, default "insertion"
+    insertion : bool, default True
         Whether a task may go between two that are placed already.
 
     Returns
@@ -81,7 +81,7 @@ def heft(
     >>> heft(instance).value
     7
     """
-    return schedule(instance, objective, slots, heft_family.heft)
+    return schedule(instance, objective, insertion, heft_family.heft)
 
 
 def cpop(
@@ -91,7 +91,7 @@ def cpop(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: Slots = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
     """Place ready tasks by falling t-level + b-level, all critical ones on one machine.
 
@@ -99,7 +99,7 @@ def cpop(
     those that cannot run there, and all others, where they end first. Parameters as for `heft`.
     Source: Topcuoglu, Hariri and Wu 2002.
     """
-    return schedule(instance, objective, slots, heft_family.cpop)
+    return schedule(instance, objective, insertion, heft_family.cpop)
 
 
 def peft(
@@ -109,23 +109,23 @@ def peft(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: Slots = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
     """Place ready tasks by the mean of their optimistic costs, each where end + cost is least.
 
     Parameters as for `heft`. Complexity: O(edges x machines). Source: Arabnejad and Barbosa 2014.
     """
-    return schedule(instance, objective, slots, heft_family.peft)
+    return schedule(instance, objective, insertion, heft_family.peft)
 
 
-def lookahead(
+def heft_lookahead(
     instance: Instance,
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: Slots = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
     """Place tasks by falling b-level, each where the last of its successors ends first.
 
@@ -133,4 +133,4 @@ def lookahead(
     `heft`. Complexity: O(machines^2) for an edge, and a copy of all gaps for a task and machine.
     Source: Bittencourt, Sakellariou and Madeira 2010.
     """
-    return schedule(instance, objective, slots, heft_family.lookahead)
+    return schedule(instance, objective, insertion, heft_family.lookahead)

@@ -112,7 +112,7 @@ def test_a_relaxation_that_is_asked_for_too_much_or_has_no_time() -> None:
     apart = min5(requests=12, seed=1, mean_interval=1000)
     assert len(Case.of(apart).spans()) > 1
     everything = searching.trivial(Case.of(apart), "benefit")
-    assert solve(apart, "bound-lp", limits=NOW).bound == everything
+    assert solve(apart, "bound-aggregated-lp", limits=NOW).bound == everything
     found = Search(Case.of(packed([3, 3], 5, 2), "rejections-then-machines"), Budget(NOW)).run({})
     assert found.bounds == [0] and found.proven == 0
 

@@ -16,12 +16,12 @@ _STEM, _MWF = "fast-edf-iit", "fast-mwf-iit"
 _ANY_ORDER = ("r2", "r1", "replay")
 NAMES: dict[str, Test] = {
     _STEM: "r2",
-    f"{_STEM}-r0": "r0",
-    f"{_STEM}-r1": "r1",
-    f"{_STEM}-replay": "replay",
+    f"{_STEM}-minimal": "r0",
+    f"{_STEM}-linear": "r1",
+    f"{_STEM}-simulated": "replay",
     _MWF: "r2",
-    f"{_MWF}-r1": "r1",
-    f"{_MWF}-replay": "replay",
+    f"{_MWF}-linear": "r1",
+    f"{_MWF}-simulated": "replay",
     f"{_STEM}:literal-waiting": "waiting",
     f"{_STEM}:literal-edf": "edf",
     f"{_STEM}:literal-dispatched": "dispatched",

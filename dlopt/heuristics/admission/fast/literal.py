@@ -11,8 +11,8 @@ predecessor `p` completes, and those behind it are delayed by its execution time
 
 None is sound: each admits tasks that miss their deadlines; the counterexamples are among the
 instances. With ``chunk``, an adjustment whenever a task comes first, and `p` forgotten once the
-cluster is idle, no miss was found in millions of random streams: that is ``fast-edf-iit-r0``. All
-of them believe that the cluster was idle before the first task.
+cluster is idle, no miss was found in millions of random streams: that is ``fast-edf-iit-minimal``.
+All of them believe that the cluster was idle before the first task.
 
 Source: Mamat 2011, Algorithms 6-8. Mended, for the text says so: epsilon in Algorithm 7 is the
 execution time; Algorithm 8 runs over the N nodes, not over the head and all of them but one.

@@ -38,10 +38,10 @@ class _Repaired:
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        events: Events = "arrivals-first",
+        tie_break: Events = "arrivals-first",
     ) -> Answer:
         """Decide on the tasks of an instance in the order of their arrivals."""
-        policy = Fast(self.test, events=events, order=self.order)
+        policy = Fast(self.test, events=tie_break, order=self.order)
         return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
@@ -60,20 +60,20 @@ class _Reading:
         hint: Solution | None = None,
         seed: int = 0,
         reset: Reset = "idle",
-        events: Events = "arrivals-first",
+        tie_break: Events = "arrivals-first",
     ) -> Answer:
         """Decide on the tasks of an instance in the order of their arrivals."""
-        policy = Fast(self.test, reset, events)
+        policy = Fast(self.test, reset, tie_break)
         return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
 fast_edf_iit = _Repaired("r2")
-fast_edf_iit_r0 = _Repaired("r0")
-fast_edf_iit_r1 = _Repaired("r1")
-fast_edf_iit_replay = _Repaired("replay")
+fast_edf_iit_minimal = _Repaired("r0")
+fast_edf_iit_linear = _Repaired("r1")
+fast_edf_iit_simulated = _Repaired("replay")
 fast_mwf_iit = _Repaired("r2", "mwf")
-fast_mwf_iit_r1 = _Repaired("r1", "mwf")
-fast_mwf_iit_replay = _Repaired("replay", "mwf")
+fast_mwf_iit_linear = _Repaired("r1", "mwf")
+fast_mwf_iit_simulated = _Repaired("replay", "mwf")
 fast_edf_iit_literal_waiting = _Reading("waiting")
 fast_edf_iit_literal_edf = _Reading("edf")
 fast_edf_iit_literal_dispatched = _Reading("dispatched")

@@ -1,9 +1,9 @@
 """The repaired tests: work that waits is held against what the cluster is certain to do.
 
 ``fast-edf-iit`` (R2) asks of a new task and all behind it that the work due by the deadline of
-each is at most ``Psi`` of it; `supply_bound` has the proof. ``fast-edf-iit-r1`` (R1) holds the work
-against the line that `Psi` becomes beyond the last ready time, which is never above it.
-``fast-edf-iit-replay`` (EXACT) admits what the dispatcher, run to the end, would do in time: no
+each is at most ``Psi`` of it; `supply_bound` has the proof. ``fast-edf-iit-linear`` (R1) holds the
+work against the line that `Psi` becomes beyond the last ready time, which is never above it.
+``fast-edf-iit-simulated`` (EXACT) admits what the dispatcher, run to the end, would do in time: no
 test that keeps the dispatcher can admit more of a task that arrives, and keep its promises.
 """
 
