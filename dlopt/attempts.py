@@ -19,7 +19,7 @@ from dlopt.interim import Offer, wanted
 from dlopt.problems.validated_record import Header, numbers_of
 from dlopt.registry import Method
 from dlopt.result import Limits, Objective, Result, Status
-from dlopt.result_checker import misfit, values_of, verdict
+from dlopt.result_checker import checked_result, malformed_reason, values_of
 
 _NO_TIME = 1e-6
 """Seconds that an exact method is given when its hints took all: it hands back the hint."""
@@ -98,7 +98,7 @@ class Attempt:
                 **self.options,
             )
         runtime = time.perf_counter() - begun
-        wrong = misfit(method.stem, answer)
+        wrong = malformed_reason(method.stem, answer)
         if wrong is not None:
             raise SolverError(f"{method.name} failed: {wrong}")
         return self._checked(replace(answer, runtime_s=runtime))
@@ -108,7 +108,7 @@ class Attempt:
         answer = replace(answer, objective=self.goal.name, method=name, seed=self.seed)
         if answer.solver is not None and answer.solver_version is None:
             answer = replace(answer, solver_version=version_of(answer.solver))
-        return verdict(self.instance, self.method, self.goal, answer)
+        return checked_result(self.instance, self.method, self.goal, answer)
 
     def _offered(self, place: Offer) -> Result[Any] | None:
         """Return what the method knew when it was given up, if it can be checked."""

@@ -1,4 +1,4 @@
-"""Which cells there are: instances times methods times limits."""
+"""Which runs there are: instances times methods times limits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from dlopt import io, registry
-from dlopt.batch.records import Key, Numbers
-from dlopt.batch.runs import Cell
+from dlopt.batch.records import Numbers, RunKey
+from dlopt.batch.runs import Run
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
@@ -23,7 +23,7 @@ from dlopt.version import __version__
 _FAMILY = re.compile(r"--family ([\w-]+)|: ([\w-]+), seed ")
 
 
-class Item(NamedTuple):
+class NamedInstance(NamedTuple):
     """An instance with what it is called and the family that it belongs to."""
 
     instance: Header
@@ -31,7 +31,7 @@ class Item(NamedTuple):
     family: str
 
 
-class _Used(NamedTuple):
+class _UsedNames(NamedTuple):
     """The names of a plan that some instance has a use for."""
 
     methods: set[str]
@@ -39,7 +39,7 @@ class _Used(NamedTuple):
     options: set[str]
 
 
-class LeftOut(NamedTuple):
+class SkippedMethod(NamedTuple):
     """A method that does not apply to an instance, and why."""
 
     instance: str
@@ -48,21 +48,21 @@ class LeftOut(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExperimentPlan:
     """What is to be solved.
 
     Parameters
     ----------
-    cells : tuple of Cell
+    runs : tuple of Run
         Each once, instance by instance.
     left_out : tuple of LeftOut
     doubled : tuple of (str, str)
         Instances that equal one before, and which; they are solved once.
     """
 
-    cells: tuple[Cell, ...]
-    left_out: tuple[LeftOut, ...] = ()
-    doubled: tuple[tuple[str, str], ...] = ()
+    runs: tuple[Run, ...]
+    skipped: tuple[SkippedMethod, ...] = ()
+    duplicates: tuple[tuple[str, str], ...] = ()
 
 
 def instance_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
@@ -88,7 +88,7 @@ def instance_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
         yield from found
 
 
-def read_item(path: str | os.PathLike[str], numbers: Numbers = "as-written") -> Item:
+def read_item(path: str | os.PathLike[str], numbers: Numbers = "as-written") -> NamedInstance:
     """Read an instance; its family is the one that its origin tells, or else its folder.
 
     Raises
@@ -107,11 +107,11 @@ def read_item(path: str | os.PathLike[str], numbers: Numbers = "as-written") -> 
     path = Path(path)
     told = _FAMILY.search(instance.origin or "")
     family = (told[1] or told[2]) if told else path.resolve().parent.name
-    return Item(instance, instance.name or path.stem, family)
+    return NamedInstance(instance, instance.name or path.stem, family)
 
 
-def plan_cells(
-    instances: Iterable[Header | Item],
+def plan_runs(
+    instances: Iterable[Header | NamedInstance],
     methods: Sequence[str] | None = None,
     *,
     objectives: Sequence[str] | Literal["all"] | None = None,
@@ -120,10 +120,10 @@ def plan_cells(
     options: Mapping[str, Any] | None = None,
     literal: bool = False,
     numbers: Numbers = "as-written",
-    kill_after_s: float | None = None,
+    hard_timeout_s: float | None = None,
     pictures: bool = False,
-) -> Plan:
-    """Return the cells of instances times methods times objectives times limits times seeds.
+) -> ExperimentPlan:
+    """Return the runs of instances times methods times objectives times limits times seeds.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def plan_cells(
     numbers : {"as-written", "exact", "float"}
         How the instances were read.
     kill_after_s : float, optional
-        A cell that takes longer than so many seconds is ended. By default twice the time limit
+        A run that takes longer than so many seconds is ended. By default twice the time limit
         and a minute; without a time limit, never.
     pictures : bool, default False
         Draw the plans.
@@ -159,52 +159,52 @@ def plan_cells(
 
     Examples
     --------
-    >>> plan = plan_cells([io.read("instances/iit/late-node.json")], ["opr", "edf-iit-2"])
-    >>> [cell.key.method for cell in plan.cells]
+    >>> plan = plan_runs([io.read("instances/iit/late-node.json")], ["opr", "edf-iit-2"])
+    >>> [run.key.method for run in plan.runs]
     ['opr', 'edf-iit-2']
     """
-    if kill_after_s is not None and not kill_after_s > 0:
-        raise NotApplicableError(f"kill-after must be positive, got {kill_after_s!r}")
-    given, used = dict(options or {}), _Used(set(), set(), set())
-    cells: dict[Key, Cell] = {}
-    left_out: list[LeftOut] = []
-    doubled: list[tuple[str, str]] = []
+    if hard_timeout_s is not None and not hard_timeout_s > 0:
+        raise NotApplicableError(f"kill-after must be positive, got {hard_timeout_s!r}")
+    given, used = dict(options or {}), _UsedNames(set(), set(), set())
+    runs: dict[RunKey, Run] = {}
+    skipped: list[SkippedMethod] = []
+    duplicates: list[tuple[str, str]] = []
     names: dict[str, str] = {}
     for item in map(_item, instances):
         hashed = io.instance_hash(item.instance)
         if hashed in names:
-            doubled.append((item.name, names[hashed]))
+            duplicates.append((item.name, names[hashed]))
             continue
         names[hashed] = item.name
         payload = pickle.dumps(item.instance)
         entries = _entries(item.instance.problem, methods, literal)
         used.methods.update(entry.name for entry in entries)
         for entry, goal in itertools.product(entries, _goals(item.instance, objectives)):
-            own = entry.read_options(_of(entry, given))
+            own = entry.read_options(_options_of(entry, given))
             used.options.update(own)
             reason = _reason_against(entry, item.instance, goal)
             if reason is not None:
-                left_out.append(LeftOut(item.name, entry.name, reason))
+                skipped.append(SkippedMethod(item.name, entry.name, reason))
                 continue
             used.objectives.add(goal)
             settled = tuple(sorted(own.items()))
             for limit, seed in itertools.product(limits, seeds):
-                key = Key(
+                key = RunKey(
                     entry.stem, hashed, entry.name, goal, limit, seed, settled, numbers, __version__
                 )
-                patience = _patience(limit, kill_after_s)
+                patience = _hard_timeout(limit, hard_timeout_s)
                 head = (item.name, item.family, entry.kind, entry.claim)
-                cells[key] = Cell(key, *head, payload, patience, pictures)
+                runs[key] = Run(key, *head, payload, patience, pictures)
     if names:
         goals = () if objectives is None or objectives == "all" else objectives
         _refuse_unused(used, methods or (), goals, given)
-    return Plan(tuple(cells.values()), tuple(left_out), tuple(doubled))
+    return ExperimentPlan(tuple(runs.values()), tuple(skipped), tuple(duplicates))
 
 
-def _item(instance: Header | Item) -> Item:
-    if isinstance(instance, Item):
+def _item(instance: Header | NamedInstance) -> NamedInstance:
+    if isinstance(instance, NamedInstance):
         return instance
-    return Item(instance, instance.name or instance.problem, instance.problem)
+    return NamedInstance(instance, instance.name or instance.problem, instance.problem)
 
 
 def _entries(stem: str, methods: Sequence[str] | None, literal: bool) -> list[Method]:
@@ -231,22 +231,22 @@ def _reason_against(entry: Method, instance: Header, goal: str) -> str | None:
     try:
         return entry.reason_against(instance, goal)
     except DloptError:
-        return None  # the method's own mistake: its row will say so
+        return None  # the method's own mistake: its record will say so
 
 
-def _of(entry: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+def _options_of(entry: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     own = {option.name for option in entry.options}
     return {name: value for name, value in given.items() if name in own}
 
 
-def _patience(limits: Limits, kill_after_s: float | None) -> float | None:
-    if kill_after_s is not None or limits.time_s is None:
-        return kill_after_s
+def _hard_timeout(limits: Limits, hard_timeout_s: float | None) -> float | None:
+    if hard_timeout_s is not None or limits.time_s is None:
+        return hard_timeout_s
     return 2 * limits.time_s + 60
 
 
 def _refuse_unused(
-    used: _Used, methods: Iterable[str], objectives: Iterable[str], options: Iterable[str]
+    used: _UsedNames, methods: Iterable[str], objectives: Iterable[str], options: Iterable[str]
 ) -> None:
     """Refuse names that nothing answers to: a typing error would pass for an empty column."""
     for name in methods:

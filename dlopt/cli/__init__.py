@@ -41,26 +41,35 @@ def _told(end: child.End) -> int:
         return end.code
     if end.signalled is not None:
         return end.signalled
-    from dlopt.cli.console import tell
+    from dlopt.cli.console import print_error
     from dlopt.errors import NotApplicableError, SolverError
 
     kind = SolverError if end.code < 0 else NotApplicableError
-    return tell(kind(f"the program {end.words}, in code of {child.code_of_others(sys.argv[1:])}"))
+    return print_error(
+        kind(f"the program {end.words}, in code of {child.code_of_others(sys.argv[1:])}")
+    )
 
 
 def _run(signals: Signals) -> int:
     import typer
 
     from dlopt.cli.commands import app
-    from dlopt.cli.console import Exit, discard_output, err, still_working, tell, unread
+    from dlopt.cli.console import (
+        Exit,
+        discard_output,
+        err,
+        ignoring_closed_output,
+        print_error,
+        still_working,
+    )
     from dlopt.errors import DloptError, printable
 
     try:
         code = app(standalone_mode=False)
-        with unread():
+        with ignoring_closed_output():
             sys.stdout.flush()
     except DloptError as error:
-        code = tell(error)
+        code = print_error(error)
     except _usage_error() as error:
         error.message = printable(error.message)
         error.show()

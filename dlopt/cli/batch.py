@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dlopt.cli.console import Exit, err, out, print_json, quiet_solvers, tell
+from dlopt.cli.console import Exit, err, out, print_error, print_json, quiet_solvers
 from dlopt.cli.folders import refuse_unwritable
 from dlopt.cli.options import (
     AsJson,
@@ -29,8 +29,8 @@ from dlopt.errors import DloptError, NotApplicableError, printable
 from dlopt.result import Limits, Status
 
 if TYPE_CHECKING:
-    from dlopt.batch import Item, Plan, Row, Summary
-    from dlopt.batch.metrics import Judged
+    from dlopt.batch import BatchSummary, ExperimentPlan, NamedInstance, Record
+    from dlopt.batch.metrics import EvaluatedRecord
     from dlopt.batch.records import Numbers
     from dlopt.batch.runner import Progress
 
@@ -108,16 +108,16 @@ def batch(
 ) -> None:
     """Solve many instances by many methods; started again, go on where it was ended.
 
-    Each instance, method and limit is a cell, and each cell one line of JSON.
+    Each instance, method and limit is a run, and each run one line of JSON.
     """
-    from dlopt.batch import plan_cells, run_batch
+    from dlopt.batch import plan_runs, run_batch
     from dlopt.batch.runs import load_module
 
     _can_draw(pictures)
     with quiet_solvers():
         for module in modules or []:
             load_module(module)
-    plan = plan_cells(
+    plan = plan_runs(
         _items(files, _numbers(exact_numbers, float_numbers)),
         _methods(methods),
         objectives="all" if objectives == ["all"] else objectives,
@@ -130,10 +130,10 @@ def batch(
         options=pairs(settings),
         literal=literal,
         numbers=_numbers(exact_numbers, float_numbers),
-        kill_after_s=kill_after,
+        hard_timeout_s=kill_after,
         pictures=pictures is not None,
     )
-    for name, other in plan.doubled:
+    for name, other in plan.duplicates:
         err.print(printable(f"{name} equals {other}: solved once"), markup=False)
     try:
         with _bar() as progress:
@@ -155,7 +155,7 @@ def batch(
         print_json(_to_data(write_to, plan, summary))
     else:
         _print(write_to, plan, summary)
-    raise typer.Exit(max(map(_code, summary.rows), default=Exit.DONE))
+    raise typer.Exit(max(map(_code, summary.records), default=Exit.DONE))
 
 
 def report(
@@ -186,43 +186,49 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Make a page of gaps, profiles and times of what `dlopt batch` has solved."""
-    from dlopt.batch import read_rows, write_baselines, write_report
+    from dlopt.batch import read_records, write_baselines, write_report
 
     suffix = write_to.suffix.lower()
     if suffix not in (".html", ".htm", ".csv"):
         raise NotApplicableError(f"cannot write {write_to}: must end in .html or .csv")
     if pictures not in ("link", "inline", "none"):
         raise NotApplicableError(f"--pictures takes link, inline or none, not {pictures!r}")
-    rows = read_rows(file)
-    if not rows:
+    records = read_records(file)
+    if not records:
         raise NotApplicableError(f"{file}: there is no row to report")
-    contradictions: list[Judged] = []
-    left_out: list[tuple[str, str]] = []
+    contradictions: list[EvaluatedRecord] = []
+    skipped: list[tuple[str, str]] = []
     if suffix == ".csv":
-        write_baselines(rows, write_to)
+        write_baselines(records, write_to)
     else:
-        contradictions, left_out = write_report(
-            rows,
+        contradictions, skipped = write_report(
+            records,
             write_to,
             title=file.stem if title is None else title,
             home=file.parent,
             pictures=pictures,  # type: ignore[arg-type]
             picture_folder=picture_folder,
         )
-    if left_out:
-        name, reason = left_out[0]
-        more = f", and {len(left_out) - 1} more" if len(left_out) > 1 else ""
+    if skipped:
+        name, reason = skipped[0]
+        more = f", and {len(skipped) - 1} more" if len(skipped) > 1 else ""
         err.print(printable(f"left out: {name}: {reason}{more}"), markup=False)
-    for judged in contradictions:
-        row = judged.row
-        text = f"{row.key.method} on {row.instance} is better than the proven {judged.proven}"
+    for evaluated in contradictions:
+        record = evaluated.record
+        text = (
+            f"{record.key.method} on {record.instance} is better than the proven {evaluated.proven}"
+        )
         err.print(printable(f"{text}: one of them is wrong"), markup=False)
     if as_json:
         print_json(
-            {"report": str(write_to), "rows": len(rows), "contradictions": len(contradictions)}
+            {
+                "report": str(write_to),
+                "records": len(records),
+                "contradictions": len(contradictions),
+            }
         )
     else:
-        out.print(f"{write_to}: {len(rows)} rows", markup=False, soft_wrap=True)
+        out.print(f"{write_to}: {len(records)} rows", markup=False, soft_wrap=True)
     raise typer.Exit(Exit.FOUND if contradictions else Exit.DONE)
 
 
@@ -253,7 +259,7 @@ def _can_draw(pictures: Path | None) -> None:
     refuse_unwritable(pictures)
 
 
-def _items(files: Sequence[Path], numbers: Numbers) -> Iterator[Item]:
+def _items(files: Sequence[Path], numbers: Numbers) -> Iterator[NamedInstance]:
     """Yield the instances; if some files are bad, tell of each of them, and end."""
     from dlopt.batch import instance_files, read_item
 
@@ -262,7 +268,7 @@ def _items(files: Sequence[Path], numbers: Numbers) -> Iterator[Item]:
         try:
             item = read_item(file, numbers)
         except DloptError as error:
-            tell(error)
+            print_error(error)
             failed = True
         else:
             yield item
@@ -270,57 +276,59 @@ def _items(files: Sequence[Path], numbers: Numbers) -> Iterator[Item]:
         raise typer.Exit(Exit.BAD_INPUT)
 
 
-def _code(row: Row) -> Exit:
-    """Return the exit code that a row asks for; an honest limit asks for none."""
-    from dlopt.batch import Trouble
+def _code(record: Record) -> Exit:
+    """Return the exit code that a record asks for; an honest limit asks for none."""
+    from dlopt.batch import Failure
 
-    codes: dict[Status | Trouble, Exit] = {
+    codes: dict[Status | Failure, Exit] = {
         Status.UNSOUND: Exit.FOUND,
-        Trouble.REFUTED: Exit.REFUTED,
-        Trouble.LEFT_OUT: Exit.DONE,
+        Failure.INVALID: Exit.INVALID,
+        Failure.NOT_APPLICABLE: Exit.DONE,
     }
-    return codes.get(row.status, Exit.DONE if isinstance(row.status, Status) else Exit.NO_ANSWER)
+    return codes.get(
+        record.status, Exit.DONE if isinstance(record.status, Status) else Exit.NO_ANSWER
+    )
 
 
-def _to_data(path: Path, plan: Plan, summary: Summary) -> dict[str, Any]:
+def _to_data(path: Path, plan: ExperimentPlan, summary: BatchSummary) -> dict[str, Any]:
     return {
         "out": str(path),
-        "cells": len(summary.rows),
+        "runs": len(summary.records),
         "solved": summary.solved,
-        "by_status": dict(Counter(str(row.status) for row in summary.rows)),
-        "left_out": [
+        "by_status": dict(Counter(str(record.status) for record in summary.records)),
+        "skipped": [
             {"instance": left.instance, "method": left.method, "reason": left.reason}
-            for left in plan.left_out
+            for left in plan.skipped
         ],
     }
 
 
-def _print(path: Path, plan: Plan, summary: Summary) -> None:
+def _print(path: Path, plan: ExperimentPlan, summary: BatchSummary) -> None:
     from rich import box
     from rich.table import Table
 
-    statuses = list(dict.fromkeys(str(row.status) for row in summary.rows))
+    statuses = list(dict.fromkeys(str(record.status) for record in summary.records))
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("method")
     for status in statuses:
         table.add_column(status, justify="right")
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for row in summary.rows:
-        name = (row.key.problem, row.key.method)
-        counts.setdefault(name, Counter())[str(row.status)] += 1
+    for record in summary.records:
+        name = (record.key.problem, record.key.method)
+        counts.setdefault(name, Counter())[str(record.status)] += 1
     for (problem, method), found in counts.items():
         table.add_row(f"{problem} {method}", *(str(found[s] or "-") for s in statuses))
     out.print(table)
-    bad = [row for row in summary.rows if _code(row) in (Exit.NO_ANSWER, Exit.REFUTED)]
-    for row in bad[:10]:
-        where = f"{row.key.method} on {row.instance}"
-        err.print(printable(f"{where}: {row.status}: {row.reason}"), markup=False)
+    bad = [record for record in summary.records if _code(record) in (Exit.NO_ANSWER, Exit.INVALID)]
+    for record in bad[:10]:
+        where = f"{record.key.method} on {record.instance}"
+        err.print(printable(f"{where}: {record.status}: {record.reason}"), markup=False)
     if len(bad) > 10:
         err.print(f"... and {len(bad) - 10} more", markup=False)
-    count = len(summary.rows)
+    count = len(summary.records)
     told = f"{path}: {count} cell{'s' * (count != 1)}, {summary.solved} of them solved now"
-    if plan.left_out:
-        told += f"; {len(plan.left_out)} left out, where a method does not apply"
+    if plan.skipped:
+        told += f"; {len(plan.skipped)} left out, where a method does not apply"
     if summary.others:
         told += f"; {summary.others} rows of other plans or versions"
     out.print(told, markup=False, soft_wrap=True)

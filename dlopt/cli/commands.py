@@ -11,15 +11,15 @@ import typer
 from dlopt.cli import batch, check, falsify, making, simulate_cluster
 from dlopt.cli.console import (
     Exit,
-    code_of,
     err,
+    exit_code,
     interruptible,
     out,
+    print_error,
     print_json,
     print_table,
     progress,
     quiet_solvers,
-    tell,
     warn_of_long_numbers,
 )
 from dlopt.cli.memory import bounded
@@ -129,7 +129,7 @@ def solve(
         err.print(f"no proof in fractions: {certificate_to} is not written", markup=False)
     elif certificate_to is not None:
         certificate_files.write_certificate(result, certificate_to)
-    raise typer.Exit(code_of(result))
+    raise typer.Exit(exit_code(result))
 
 
 @app.command()
@@ -148,7 +148,7 @@ def compare(
 ) -> None:
     """Hold every method that applies against the proven optimum.
 
-    `behind` is the gap to the optimum in %: (value - optimum) / optimum.
+    `gap_to_best` is the gap to the optimum in %: (value - optimum) / optimum.
     """
     from dlopt import api
     from dlopt.cli import comparison_tables
@@ -178,9 +178,9 @@ def compare(
     for name, comparison in named:
         for row in comparison.rows:
             if row.error is not None:
-                code = tell(row.error, f"{row.method.name} on {name}: ")
-                codes.append(Exit.REFUTED if code is Exit.REFUTED else Exit.NO_ANSWER)
-            elif row.result is not None and code_of(row.result) is Exit.FOUND:
+                code = print_error(row.error, f"{row.method.name} on {name}: ")
+                codes.append(Exit.INVALID if code is Exit.INVALID else Exit.NO_ANSWER)
+            elif row.result is not None and exit_code(row.result) is Exit.FOUND:
                 codes.append(Exit.FOUND)
     raise typer.Exit(max(codes))
 
@@ -269,7 +269,7 @@ def _read_all(files: list[Path], exact_numbers: bool, float_numbers: bool) -> li
                 io.read(file, exact_numbers=exact_numbers, float_numbers=float_numbers)
             )
         except DloptError as error:
-            tell(error)
+            print_error(error)
             failed = True
     if failed:
         raise typer.Exit(Exit.BAD_INPUT)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dlopt import io
-from dlopt.api import Comparison, RefutedAnswerError, Row
+from dlopt.api import Comparison, ComparisonRow, InvalidResultError
 from dlopt.arithmetic import shown
 from dlopt.cli.result_tables import precision, seconds
 from dlopt.errors import printable
@@ -37,7 +37,7 @@ def table(named: Named) -> Table:
     made = Table(box=box.SIMPLE_HEAD, title=f"{first.instance.problem}: {first.objective}")
     widest = max((len(m.name) for m in _all_methods(named)), default=0)
     made.add_column("method", min_width=widest)
-    for name in (first.objective, *others, "behind", "bound", "time"):
+    for name in (first.objective, *others, "gap_to_best", "bound", "time"):
         made.add_column(name.replace("-", "\n"), justify="right", no_wrap=True)
     proofs = (row.result.proof or "" for _, one in named for row in one.rows if row.result)
     made.add_column("proof", min_width=max(map(len, proofs), default=0))
@@ -56,7 +56,7 @@ def _all_methods(named: Named) -> list[Method]:
 
 def notes(named: Named) -> Iterator[str]:
     """Yield what stands below the table: how to read it, reasons, and what was left out."""
-    measures = {compared.measured_from for _, compared in named}
+    measures = {compared.gap_reference for _, compared in named}
     if "optimum" in measures:
         yield "behind: the gap to the optimum in %, (value - optimum) / optimum"
     if "bound" in measures:
@@ -73,13 +73,13 @@ def notes(named: Named) -> Iterator[str]:
         )
         for who, why in _grouped(told):
             yield f"{who} on {name}: {printable(why)}"
-        for who, why in _grouped(compared.left_out):
+        for who, why in _grouped(compared.skipped):
             yield f"left out: {who} on {name}: {printable(why)}"
         for wrong in compared.contradictions:
             yield f"{name}: {printable(str(wrong))}"
 
 
-def _asks_why(row: Row) -> bool:
+def _asks_why(row: ComparisonRow) -> bool:
     """Tell whether a row leaves a question open: no plan, or an exact method without a proof."""
     if row.result is None or row.method.kind == "bound":
         return False
@@ -107,12 +107,14 @@ def to_data(compared: Comparison) -> dict[str, Any]:
             known = ("problem", "instance", "hash", "dlopt")
             data = {key: value if key in known else None for key, value in data.items()}
             broken = (
-                row.error.result.violations if isinstance(row.error, RefutedAnswerError) else ()
+                row.error.result.violations if isinstance(row.error, InvalidResultError) else ()
             )
             data["method"] = row.method.name
             data["violations"] = [io.violation_to_data(violation) for violation in broken]
         for measure in ("optimum", "bound"):
-            data[f"behind_{measure}"] = row.behind if compared.measured_from == measure else None
+            data[f"behind_{measure}"] = (
+                row.gap_to_best if compared.gap_reference == measure else None
+            )
         rows.append(data | {"failure": row.failure})
     return {
         "problem": compared.instance.problem,
@@ -120,7 +122,7 @@ def to_data(compared: Comparison) -> dict[str, Any]:
         "hash": hashed,
         "objective": compared.objective,
         "rows": rows,
-        "left_out": [{"method": name, "reason": why} for name, why in compared.left_out],
+        "skipped": [{"method": name, "reason": why} for name, why in compared.skipped],
         "contradictions": [
             {
                 "kind": wrong.kind,
@@ -133,19 +135,19 @@ def to_data(compared: Comparison) -> dict[str, Any]:
     }
 
 
-def _cells(compared: Comparison, row: Row, others: Sequence[str]) -> tuple[str, ...]:
+def _cells(compared: Comparison, row: ComparisonRow, others: Sequence[str]) -> tuple[str, ...]:
     result = row.result
     if result is None:
         return (row.method.name, *["-"] * (len(others) + 5), f"[red]{_failed(row)}[/red]")
     worth: Mapping[str, Value] = {}
     if result.solution is not None:
         worth = values_of(compared.instance, result.solution)
-    mark = "*" if compared.measured_from == "bound" else ""
+    mark = "*" if compared.gap_reference == "bound" else ""
     return (
         row.method.name,
         _shown(result.value),
         *(_shown(worth.get(name)) for name in others),
-        "-" if row.behind is None else f"{row.behind:.2%}{mark}",
+        "-" if row.gap_to_best is None else f"{row.gap_to_best:.2%}{mark}",
         _shown(result.bound),
         seconds(result.runtime_s),
         result.proof or "-",
@@ -159,9 +161,9 @@ def _shown(value: Value | None) -> str:
     return shown(value)
 
 
-def _failed(row: Row) -> str:
+def _failed(row: ComparisonRow) -> str:
     """Return in few words why there is no result; standard error has it in full."""
-    if isinstance(row.error, RefutedAnswerError):
+    if isinstance(row.error, InvalidResultError):
         return f"REFUTED: {_kinds(row.error.result) or 'its claim'}"
     cause = None if row.error is None else row.error.__cause__
     return f"failed: {type(cause or row.error).__name__}"

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dlopt import deadlines, io
-from dlopt.api import RefutedAnswerError
+from dlopt.api import InvalidResultError
 from dlopt.arithmetic import is_exact
 from dlopt.errors import (
     DloptError,
@@ -42,7 +42,7 @@ MANY_NUMBERS = 2_000
 _WORKER = "dlopt-worker"
 
 
-class _Printable(Console):
+class _EscapingConsole(Console):
     """Prints names of others without obeying the control characters that they hold."""
 
     def render_str(self, text: str, **options: Any) -> Text:
@@ -60,14 +60,14 @@ class _Printable(Console):
                 yield segment._replace(text=printable(segment.text, lines=True))
 
 
-class _Output(_Printable):
+class _OutputConsole(_EscapingConsole):
     def on_broken_pipe(self) -> None:
         discard_output()
 
 
-out = _Output(highlight=False)
+out = _OutputConsole(highlight=False)
 out.width = max(LEAST_WIDTH, out.width)
-err = _Printable(stderr=True, highlight=False, soft_wrap=True)
+err = _EscapingConsole(stderr=True, highlight=False, soft_wrap=True)
 _UNLIMITED = 1000
 """Width of a table that is printed to a file, in characters: no cell is broken for less."""
 
@@ -88,11 +88,11 @@ class Exit(IntEnum):
     BAD_INPUT = 2
     INFEASIBLE = 3
     NO_ANSWER = 4
-    REFUTED = 5
+    INVALID = 5
     INTERRUPTED = 130
 
 
-def code_of(result: Result[Any]) -> Exit:
+def exit_code(result: Result[Any]) -> Exit:
     """Return the exit code that a result asks for."""
     if result.status is Status.UNSOUND:
         return Exit.FOUND
@@ -105,13 +105,13 @@ def code_of(result: Result[Any]) -> Exit:
 
 def print_json(data: Any) -> None:
     """Print JSON, and nothing else, on standard output."""
-    with unread():
+    with ignoring_closed_output():
         sys.stdout.write(to_text(data))
         sys.stdout.flush()
 
 
 @contextlib.contextmanager
-def unread() -> Iterator[None]:
+def ignoring_closed_output() -> Iterator[None]:
     """Go on if whoever read standard output has closed it, as ``head`` does.
 
     What a command found, and thus its exit code, does not depend on who listens.
@@ -127,11 +127,11 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def tell(error: DloptError, where: str = "") -> Exit:
+def print_error(error: DloptError, where: str = "") -> Exit:
     """Print an error as one message, and return its exit code; a refuted answer is saved."""
     err.print("[red]error:[/red] ", end="")
     err.print(f"{where}{error}", markup=False)
-    if isinstance(error, RefutedAnswerError):
+    if isinstance(error, InvalidResultError):
         method = error.result.method.replace(":", "-")
         hashed = io.instance_hash(error.instance)
         name = f"dlopt-refuted-{method}-{hashed[:8]}.json"
@@ -139,12 +139,12 @@ def tell(error: DloptError, where: str = "") -> Exit:
             result = io.result_to_data(error.instance, error.result, known_hash=hashed)
             io.write({"instance": io.instance_to_data(error.instance), "result": result}, name)
             err.print(f"the answer is saved in {name}; please report it")
-        return Exit.REFUTED
+        return Exit.INVALID
     return Exit.NO_ANSWER if isinstance(error, SolverError) else Exit.BAD_INPUT
 
 
 @contextlib.contextmanager
-def naming(file: object) -> Iterator[None]:
+def naming_file(file: object) -> Iterator[None]:
     """Let faults that are found in data after it was read name the file that they stand in.
 
     Parameters

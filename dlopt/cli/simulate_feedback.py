@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_origin, get_type_
 import typer
 from typer.core import TyperGroup
 
-from dlopt.cli.console import Exit, err, naming, out, print_json
+from dlopt.cli.console import Exit, err, naming_file, out, print_json
 from dlopt.cli.making import number
 from dlopt.cli.options import AsJson, Picture, Seed, Settings, pairs
 from dlopt.cli.progress import bar
@@ -90,7 +90,7 @@ def feedback(
         raise NotApplicableError(f"--seeds must be positive, got {seeds}")
     names = list(STRATEGIES) if strategies is None else _listed("--strategies", strategies)
     setting = _setting(pairs(settings), _span(load, loads), fail, recover, _given(file, scenario))
-    with naming(scenario), bar() as progress:
+    with naming_file(scenario), bar() as progress:
         found = study(setting, names, seeds=range(seed, seed + seeds), progress=progress)
     if as_json:
         print_json(tables.to_data(found, check))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dlopt.cli import simulate_grid_plots, simulate_grid_tables
-from dlopt.cli.console import Exit, err, interruptible, naming, print_json, quiet_solvers
+from dlopt.cli.console import Exit, err, interruptible, naming_file, print_json, quiet_solvers
 from dlopt.cli.making import number
 from dlopt.cli.options import (
     AsJson,
@@ -179,7 +179,7 @@ def grid(
     instance = None if file is None else _read(file, cases, swept)
     drawn.check(cases[0], instance)
     outages = () if failures is None else read_failures(failures)
-    with naming(failures):
+    with naming_file(failures):
         run = _run(
             cases[0],
             instance,

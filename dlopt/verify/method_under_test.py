@@ -11,7 +11,7 @@ from dlopt.errors import DloptError, NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
 from dlopt.result import Limits, Objective, Result, Status
-from dlopt.result_checker import RefutedAnswerError, misfit, verdict
+from dlopt.result_checker import InvalidResultError, checked_result, malformed_reason
 
 EXACT_LIMITS = Limits(time_s=20)
 """What a proof of one small instance may cost; without it nothing is concluded."""
@@ -121,7 +121,7 @@ def ask(
         return Answer(goal, found)
     except NotApplicableError:
         return None
-    except RefutedAnswerError as error:
+    except InvalidResultError as error:
         told = replace(error.result, status=Status.UNSOUND) if error.result.violations else None
         return Answer(goal, told or error.result, str(error))
     except DloptError as error:
@@ -182,11 +182,11 @@ def _asked(
         found = entry.load()(
             instance, objective=goal.name, limits=Limits(), hint=None, seed=seed, **read
         )
-    wrong = misfit(entry.stem, found)
+    wrong = malformed_reason(entry.stem, found)
     if wrong is not None:
         raise DloptError(f"{entry.name} failed: {wrong}")
     answer = replace(found, objective=goal.name, method=entry.name, seed=seed)
-    return verdict(instance, entry, goal, answer)
+    return checked_result(instance, entry, goal, answer)
 
 
 def goal_of(entry: Method, instance: Header, objective: str | None) -> Objective | None:
