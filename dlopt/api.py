@@ -1,6 +1,6 @@
-"""The one door for callers: solve, compare, check.
+"""The entry points for callers: solve, compare, check.
 
-Whatever a method answers passes `dlopt.result_checker` before anyone sees it.
+Every result of a method is verified by `dlopt.result_checker` before it is returned.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dlopt import registry
+from dlopt.aliases import module_getattr, renamed_property
 from dlopt.attempts import Attempt
 from dlopt.best_known import Contradiction, contradictions
 from dlopt.errors import DloptError, NotApplicableError
@@ -27,6 +28,13 @@ from dlopt.result import (
 from dlopt.result_checker import InvalidResultError, check, disproof
 
 __all__ = ["Comparison", "ComparisonRow", "InvalidResultError", "check", "compare", "solve"]
+
+
+__getattr__ = module_getattr(
+    __name__,
+    {"RefutedAnswerError": "InvalidResultError", "Row": "ComparisonRow"},
+    globals(),
+)
 
 
 def solve(
@@ -71,8 +79,8 @@ def solve(
     ------
     NotApplicableError
         If the method does not exist, does not fit the instance, or an option is wrong.
-    RefutedAnswerError
-        If a method that claims to be sound answers what the rules refute.
+    InvalidResultError
+        If a method that claims to be sound gives a result that fails verification.
     SolverError
         If a solver is missing or fails, or if a method fails or gives what is no result.
 
@@ -100,12 +108,12 @@ class ComparisonRow:
     ----------
     method : Method
     result : Result or None
-        None if the method failed, or its answer was refuted.
+        None if the method failed, or its result was invalid.
     gap_to_best : float or None
-        How much worse than the proven optimum, relative to that optimum: ``|value - optimum| /
-        |optimum|``, where dates count from `Result.origin`; the bound takes its place if there is
-        no proven optimum. None where there is nothing to compare. (`Result.gap` is relative to the
-        value, and against the result's own bound.)
+        The gap to the proven optimum: ``|value - optimum| / |optimum|``, where dates count from
+        `Result.origin`; if no optimum is proven, the gap to the best bound. None where there is
+        nothing to compare. (`Result.gap` is ``|value - bound| / |value|`` with the result's own
+        bound.)
     error : DloptError or None
         Why there is no result.
     """
@@ -115,9 +123,12 @@ class ComparisonRow:
     gap_to_best: float | None
     error: DloptError | None = None
 
+    behind = renamed_property("behind", "gap_to_best")
+    refuted = renamed_property("refuted", "invalid")
+
     @property
     def invalid(self) -> bool:
-        """Whether the method gave an answer that the rules refute."""
+        """Whether the result of the method failed verification."""
         return isinstance(self.error, InvalidResultError)
 
     @property
@@ -137,9 +148,9 @@ class Comparison:
     instance : Instance
     objective : str
     reference : Result or None
-        What `ComparisonRow.gap_to_best` is measured from: the exact method's answer.
+        What `ComparisonRow.gap_to_best` is relative to: the exact method's result.
     rows : tuple of Row
-    left_out : tuple of (str, str)
+    skipped : tuple of (str, str)
         Methods that do not apply, and why.
     contradictions : tuple of Contradiction
         Where the best known values of the instance are wrong.
@@ -151,6 +162,9 @@ class Comparison:
     rows: tuple[ComparisonRow, ...]
     skipped: tuple[tuple[str, str], ...]
     contradictions: tuple[Contradiction, ...] = ()
+
+    left_out = renamed_property("left_out", "skipped")
+    measured_from = renamed_property("measured_from", "gap_reference")
 
     @property
     def gap_reference(self) -> Literal["optimum", "bound"] | None:
@@ -171,11 +185,11 @@ def compare(
     seed: int = 0,
     literal: bool = False,
 ) -> Comparison:
-    """Solve an instance by many methods and measure them against the proven optimum.
+    """Solve an instance by many methods and compare them with the proven optimum.
 
-    A method that fails, or whose answer is refuted, is a row that says so. Refuted is an answer
-    that breaks a rule, and a bound or proof of infeasibility that the checked plan of another
-    method contradicts.
+    A method that fails, or whose result is invalid, is a row that says so. A result is invalid if
+    its plan breaks a rule, or if the verified plan of another method contradicts its bound or its
+    proof of infeasibility.
 
     Parameters
     ----------
@@ -187,7 +201,7 @@ def compare(
         For each method.
     seed : int, default 0
     literal : bool, default False
-        Take in the methods that reproduce printed slips.
+        Include the variants that reproduce printed errors.
 
     Returns
     -------
@@ -236,14 +250,14 @@ def compare(
 def _cross_checked(
     instance: Header, goal: Objective, rows: list[ComparisonRow]
 ) -> list[ComparisonRow]:
-    """Return the rows; one whose bound the checked plan of another beats is refuted."""
+    """Return the rows; one whose bound is contradicted by the plan of another is invalid."""
     results = [row.result for row in rows if row.result is not None]
     held = []
     for row in rows:
         wrong = None if row.result is None else disproof(goal, row.result, results)
         if row.result is not None and wrong is not None:
             error = InvalidResultError(
-                f"the answer of {row.method.name} is refuted: {wrong}", instance, row.result
+                f"the result of {row.method.name} is invalid: {wrong}", instance, row.result
             )
             row = ComparisonRow(row.method, None, None, error)
         held.append(row)
@@ -257,7 +271,7 @@ def _objective_of(instance: Header, entry: Method, objective: str | None) -> Obj
         name = entry.objectives[0]
     if name in module.OBJECTIVES and name not in entry.objectives:
         known = ", ".join(entry.objectives)
-        raise NotApplicableError(f"{entry.name} knows no objective {name!r} (known: {known})")
+        raise NotApplicableError(f"{entry.name} does not support objective {name!r} (known: {known})")
     goal: Objective | None = module.OBJECTIVES.get(name)
     return _applicable_objective(instance, goal, name, entry.stem)
 
@@ -280,7 +294,7 @@ def _differ_in_installments(found: Result[Any], reference: Result[Any]) -> bool:
 
 
 def _gap_to_best(found: Result[Any] | None, reference: Result[Any] | None) -> float | None:
-    """Return how far a value lies behind the proven optimum, or behind the bound."""
+    """Return the gap of a value to the proven optimum, or else to the bound."""
     if reference is None or found is None or found.value is None or isinstance(found.value, tuple):
         return None
     optimal = reference.status is Status.OPTIMAL

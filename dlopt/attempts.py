@@ -61,8 +61,8 @@ class Attempt:
         ------
         NotApplicableError
             If the method does not fit the instance, or the hint is no valid plan.
-        RefutedAnswerError
-            If a method that claims to be sound answers what the rules refute.
+        InvalidResultError
+            If a method that claims to be sound gives a result that fails verification.
         SolverError
             If a solver is missing or fails, or if a method fails or gives what is no result.
         """

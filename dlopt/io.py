@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, cast
 
-from dlopt import arithmetic
+from dlopt import aliases, arithmetic
 from dlopt.arithmetic import EXACT, SOLVER, Number, exact
 from dlopt.canonical_json import parts_of
 from dlopt.errors import MISSING, Fault, InvalidInstanceError, NotApplicableError
@@ -279,7 +279,7 @@ def result_from_data(data: object, instance: Header, source: str | None = None) 
         bound=values["bound"],
         reason=data.get("reason"),
         tolerance=float(tolerance),
-        method=data["method"],
+        method=aliases.current_method(instance.problem, data["method"], quiet=True),
         seed=data.get("seed") or 0,
         plan_class=data.get("plan_class"),
         installments=data.get("installments"),

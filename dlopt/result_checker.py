@@ -234,7 +234,7 @@ def checked_result(
         if entry.claim == "literal-unsound":
             return replace(answer, status=Status.UNSOUND, bound=None, proof=None)
         what = str(found[0]) if found else f"its value is {_text(recomputed)}, not {_text(claimed)}"
-        raise InvalidResultError(f"the answer of {entry.name} is invalid: {what}", instance, answer)
+        raise InvalidResultError(f"the result of {entry.name} is invalid: {what}", instance, answer)
     value = _in_number_type(recomputed, rational)
     answer = covering_accepted_plans(instance, goal, replace(answer, value=value))
     if answer.bound is not None and beyond(goal, value, answer.bound):

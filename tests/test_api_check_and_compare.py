@@ -141,12 +141,12 @@ def test_compare_says_what_it_left_out_and_why() -> None:
     assert {row.method.name for row in table.rows} == {"equal-finish", "exact", "bound-fluid"}
     why = dict(table.skipped)
     assert why["opr"] == why["edf-iit-2"] == why["opr:literal-timeline"] == "its nodes differ"
-    assert why["epr:literal-roots"] == "it does not know the objective completion"
+    assert why["epr:literal-roots"] == "does not support objective 'completion'"
     nodes = compare(DEADLINE, objective="nodes", literal=True)
     assert dict(nodes.skipped) == {
-        "opr:literal-timeline": "it does not know the objective nodes",
+        "opr:literal-timeline": "does not support objective 'nodes'",
         "epr:literal-roots": "its transmissions have no set-up cost",
-        "bound-fluid": "it does not know the objective nodes",
+        "bound-fluid": "does not support objective 'nodes'",
     }
 
 

@@ -93,7 +93,7 @@ FAILURES = {
     "no result": (lambda instance, **_: None, "failed: own failed: it returned a NoneType"),
     "no solver": (raising(SolverError("no licence")), "failed: no licence"),
     "bad record": (lambda instance, **_: Chunk(0, "x", 0, 0, 0, 0), "failed: load: must be"),
-    "invalid": (lambda instance, **_: valid(solution=HALF), "REFUTED: the answer of own is"),
+    "invalid": (lambda instance, **_: valid(solution=HALF), "INVALID: the result of own is"),
 }
 
 

@@ -74,11 +74,11 @@ def test_the_tolerance_of_the_check_is_recorded(
     ("exact", 1e-5, True),
 ])  # fmt: skip
 def test_floats_may_be_off_by_the_tolerance_of_their_kind(
-    answering: Register, kind: str, off: float, refuted: bool
+    answering: Register, kind: str, off: float, invalid: bool
 ) -> None:
     plan = Solution((replace(ALONE.chunks[0], load=3 * (1 + off)),))
     answering(valid(solution=plan, value=9.0), kind=kind)
-    if refuted:
+    if invalid:
         with pytest.raises(InvalidResultError, match="transmission-duration"):
             solve(FLOATS, "own")
     else:

@@ -218,7 +218,7 @@ def test_where_it_does_not_apply_it_is_left_out(own: list[str]) -> None:
     with pytest.raises(NotApplicableError, match="too many nodes"):
         api.solve(THREE, "first-node")
     entry = registry.method("iit", "first-node")
-    assert entry.reason_against(THREE, "nodes") == "it does not know the objective nodes"
+    assert entry.reason_against(THREE, "nodes") == "does not support objective 'nodes'"
 
 
 def test_a_name_is_taken_once(own: list[str]) -> None:

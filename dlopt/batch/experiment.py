@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from dlopt import io, registry
+from dlopt import aliases, io, registry
 from dlopt.batch.records import Numbers, RunKey
 from dlopt.batch.runs import Run
 from dlopt.errors import MISSING, DloptError, Fault, InvalidInstanceError, NotApplicableError
@@ -37,6 +37,15 @@ class _UsedNames(NamedTuple):
     methods: set[str]
     objectives: set[str]
     options: set[str]
+
+
+class _CurrentNames(NamedTuple):
+    """What a problem calls given methods and options now, by the names that were given."""
+
+    methods: dict[str, str]
+    methods_given: bool
+    options: dict[str, str]
+    values: dict[str, Any]
 
 
 class SkippedMethod(NamedTuple):
@@ -122,6 +131,7 @@ def plan_runs(
     numbers: Numbers = "as-written",
     hard_timeout_s: float | None = None,
     pictures: bool = False,
+    kill_after_s: float | None = None,
 ) -> ExperimentPlan:
     """Return the runs of instances times methods times objectives times limits times seeds.
 
@@ -147,10 +157,12 @@ def plan_runs(
         and a minute; without a time limit, never.
     pictures : bool, default False
         Draw the plans.
+    kill_after_s : float, optional
+        Former name of `hard_timeout_s`.
 
     Returns
     -------
-    Plan
+    ExperimentPlan
 
     Raises
     ------
@@ -163,9 +175,13 @@ def plan_runs(
     >>> [run.key.method for run in plan.runs]
     ['opr', 'edf-iit-2']
     """
+    if kill_after_s is not None:
+        aliases.warn("kill_after_s is called hard_timeout_s now")
+        hard_timeout_s = kill_after_s
     if hard_timeout_s is not None and not hard_timeout_s > 0:
-        raise NotApplicableError(f"kill-after must be positive, got {hard_timeout_s!r}")
+        raise NotApplicableError(f"hard-timeout must be positive, got {hard_timeout_s!r}")
     given, used = dict(options or {}), _UsedNames(set(), set(), set())
+    current: dict[str, _CurrentNames] = {}
     runs: dict[RunKey, Run] = {}
     skipped: list[SkippedMethod] = []
     duplicates: list[tuple[str, str]] = []
@@ -177,11 +193,15 @@ def plan_runs(
             continue
         names[hashed] = item.name
         payload = pickle.dumps(item.instance)
-        entries = _entries(item.instance.problem, methods, literal)
-        used.methods.update(entry.name for entry in entries)
+        stem = item.instance.problem
+        if stem not in current:
+            current[stem] = _current_names(stem, methods, given)
+        entries = _entries(stem, current[stem], literal)
+        applied = {entry.name for entry in entries}
+        used.methods.update(n for n, now in current[stem].methods.items() if now in applied)
         for entry, goal in itertools.product(entries, _goals(item.instance, objectives)):
-            own = entry.read_options(_options_of(entry, given))
-            used.options.update(own)
+            own = entry.read_options(_options_of(entry, current[stem].values))
+            used.options.update(n for n, now in current[stem].options.items() if now in own)
             reason = _reason_against(entry, item.instance, goal)
             if reason is not None:
                 skipped.append(SkippedMethod(item.name, entry.name, reason))
@@ -192,9 +212,9 @@ def plan_runs(
                 key = RunKey(
                     entry.stem, hashed, entry.name, goal, limit, seed, settled, numbers, __version__
                 )
-                patience = _hard_timeout(limit, hard_timeout_s)
+                timeout_s = _hard_timeout(limit, hard_timeout_s)
                 head = (item.name, item.family, entry.kind, entry.claim)
-                runs[key] = Run(key, *head, payload, patience, pictures)
+                runs[key] = Run(key, *head, payload, timeout_s, pictures)
     if names:
         goals = () if objectives is None or objectives == "all" else objectives
         _refuse_unused(used, methods or (), goals, given)
@@ -207,12 +227,28 @@ def _item(instance: Header | NamedInstance) -> NamedInstance:
     return NamedInstance(instance, instance.name or instance.problem, instance.problem)
 
 
-def _entries(stem: str, methods: Sequence[str] | None, literal: bool) -> list[Method]:
+def _current_names(
+    stem: str, methods: Sequence[str] | None, options: Mapping[str, Any]
+) -> _CurrentNames:
+    """Return what a problem calls the given methods and options now, with one warning each."""
+    values, names = {}, {}
+    for name, value in options.items():
+        ((names[name], values[names[name]]),) = aliases.current_options(stem, {name: value}).items()
+    wanted = dict.fromkeys(methods or ())
+    return _CurrentNames(
+        {name: aliases.current_method(stem, name) for name in wanted},
+        methods is not None,
+        names,
+        values,
+    )
+
+
+def _entries(stem: str, names: _CurrentNames, literal: bool) -> list[Method]:
     entries = registry.methods(stem)
-    if methods is None:
+    if not names.methods_given:
         return [entry for entry in entries if literal or not entry.literal]
     known = {entry.name: entry for entry in entries}
-    return [known[name] for name in dict.fromkeys(methods) if name in known]
+    return [known[name] for name in dict.fromkeys(names.methods.values()) if name in known]
 
 
 def _goals(instance: Header, objectives: Sequence[str] | Literal["all"] | None) -> tuple[str, ...]:

@@ -164,7 +164,7 @@ def _shown(value: Value | None) -> str:
 def _failed(row: ComparisonRow) -> str:
     """Return in few words why there is no result; standard error has it in full."""
     if isinstance(row.error, InvalidResultError):
-        return f"REFUTED: {_kinds(row.error.result) or 'its claim'}"
+        return f"INVALID: {_kinds(row.error.result) or 'its claim'}"
     cause = None if row.error is None else row.error.__cause__
     return f"failed: {type(cause or row.error).__name__}"
 

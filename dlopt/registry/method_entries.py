@@ -186,7 +186,7 @@ class Method:
             If the method's own `applies` fails.
         """
         if objective is not None and objective not in self.objectives:
-            return f"it does not know the objective {objective}"
+            return f"does not support objective {objective!r}"
         if self.applies is None:
             return None
         with self.guard():

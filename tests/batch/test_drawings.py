@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dlopt.batch import drawings
-from dlopt.batch.drawings import drawing, file_name
+from dlopt.batch.drawings import file_name, read_drawing
 from dlopt.batch.records import RunKey
 from dlopt.errors import NotApplicableError
 from dlopt.result import Limits
@@ -72,9 +72,9 @@ def run(tmp_path: Path) -> Path:
 
 def test_drawings_of_the_run_are_taken(run: Path) -> None:
     for name in ("drawn/a.svg", "./drawn/a.svg", "drawn/../drawn/a.svg"):
-        assert drawing(name, [run]) == SVG
-    assert drawing("../run/drawn/a.svg", [run]) == SVG
-    assert drawing("../secret.svg", [run, run.parent]) == b"<svg>secret</svg>"
+        assert read_drawing(name, [run]) == SVG
+    assert read_drawing("../run/drawn/a.svg", [run]) == SVG
+    assert read_drawing("../secret.svg", [run, run.parent]) == b"<svg>secret</svg>"
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,9 @@ def test_nothing_else_is(
     (run / "empty.svg").write_text("")
     (run / "large.svg").write_bytes(b"<svg>" + b" " * 200)
     with pytest.raises(NotApplicableError, match=reason):
-        drawing(name.format(tmp=run.parent), [run])
+        read_drawing(name.format(tmp=run.parent), [run])
 
 
 def test_a_link_to_the_folder_itself_is_none_of_its_content(run: Path) -> None:
     (run.parent / "there").symlink_to(run)
-    assert drawing("drawn/a.svg", [run.parent / "there"]) == SVG
+    assert read_drawing("drawn/a.svg", [run.parent / "there"]) == SVG

@@ -75,7 +75,7 @@ def test_equal_instances_are_solved_once() -> None:
         ({"methods": ["min-min"]}, "min-min is a method of none of the problems given"),
         ({"objectives": ["beauty"]}, "no method and instance have the objective 'beauty'"),
         ({"options": {"depth": 3}}, "no method has the option 'depth'"),
-        ({"hard_timeout_s": 0}, "kill-after must be positive"),
+        ({"hard_timeout_s": 0}, "hard-timeout must be positive"),
     ],
 )
 def test_names_that_nothing_answers_to(flags: dict[str, object], told: str) -> None:

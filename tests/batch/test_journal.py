@@ -108,7 +108,7 @@ def test_a_file_torn_anywhere_in_its_last_line(tmp_path: Path) -> None:
         whole = cut == len(last) - 1  # only the line end is missing
         assert read_records(file) == records(2)[: 1 + whole]
         with Journal(file) as journal:
-            assert list(journal.records.values()) == records(2)[: 1 + whole]
+            assert list(journal.rows.values()) == records(2)[: 1 + whole]
             journal.append(records(3)[2])
         assert file.read_bytes() == first + last * whole + records(3)[2].to_line()
 
@@ -117,7 +117,7 @@ def test_zeros_that_a_lost_disk_leaves_at_the_end(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_bytes(ROW.to_line() + bytes(100))
     with Journal(file) as journal:
-        assert list(journal.records.values()) == [ROW]
+        assert list(journal.rows.values()) == [ROW]
     assert file.read_bytes() == ROW.to_line()
 
 
@@ -257,7 +257,7 @@ def test_two_runs_do_not_write_to_one_file(tmp_path: Path) -> None:
             Journal(file)
         journal.append(ROW)
     with Journal(file) as journal:
-        assert list(journal.records.values()) == [ROW]
+        assert list(journal.rows.values()) == [ROW]
 
 
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:

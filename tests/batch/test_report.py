@@ -116,7 +116,7 @@ def test_troubles_are_told(tmp_path: Path) -> None:
     dead = record("opr", Failure.CRASHED, plan_class=None, reason="of SIGABRT")
     slip = record("epr", Status.UNSOUND, 3, violations=2)
     text = page_of(tmp_path, EXACT, dead, slip).text
-    assert "1 died, 1 unsound." in text and "iit one opr died of SIGABRT" in text
+    assert "1 crashed, 1 unsound." in text and "iit one opr died of SIGABRT" in text
     assert "iit one epr unsound 2 violations" in text and "epr 1 unsound" in text
     many = [record("opr", Failure.CRASHED, plan_class=None, seed=seed) for seed in range(205)]
     assert "5 more are in the file of rows" in page_of(tmp_path, *many).text
@@ -131,7 +131,7 @@ def test_pictures_as_links_and_inline(tmp_path: Path) -> None:
         replace(OPR, picture="lost.svg"),
     ]
     linked = page_of(tmp_path, *records, home=drawing.parent)
-    assert "rows/a%20b%23.svg" in linked.links
+    assert "records/a%20b%23.svg" in linked.links
     inline = page_of(tmp_path, *records, home=drawing.parent, pictures="inline")
     assert inline.sources == ["data:image/svg+xml;base64,PHN2Zy8+"]
     assert "opr: no file" in inline.text
@@ -157,7 +157,7 @@ def test_numbers_that_are_extreme(tmp_path: Path) -> None:
 
 
 def test_no_row_is_no_report(tmp_path: Path) -> None:
-    with pytest.raises(NotApplicableError, match="no row"):
+    with pytest.raises(NotApplicableError, match="no records"):
         write_report([], tmp_path / "report.html")
 
 

@@ -95,7 +95,7 @@ SOLVES = {
     "objective without its field": (["--objective", "nodes"], "needs absolute_deadline"),
     "objective of another method": (
         ["-m", "bound-fluid", "--objective", "nodes"],
-        "knows no objective 'nodes'",
+        "does not support objective 'nodes'",
     ),
     "option": (["--set", "reading=3"], "no option 'reading'"),
     "option of another type": (["--set", "installments=two"], "takes a value of type int"),

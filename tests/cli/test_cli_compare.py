@@ -56,11 +56,11 @@ def test_a_refuted_answer_is_a_row_and_saved_for_each_instance(
 ) -> None:
     other = file_of(tmp_path / "other.json", THREE | {"load": 4, "name": ""})
     done = dlopt("compare", three, other, "--methods", "late,crash,opr", code=5)
-    assert done.out.count("REFUTED: computation-duration,") == 2  # the rest may be wrapped
+    assert done.out.count("INVALID: computation-duration,") == 2  # the rest may be wrapped
     assert done.out.count("transmission-duration") == 2
     assert done.out.count("failed: ZeroDivisionError") == 2 and "31" not in done.err
-    assert "late on three: the answer of late is refuted" in done.err
-    assert "late on other.json: the answer of late is refuted" in done.err
+    assert "late on three: the result of late is invalid" in done.err
+    assert "late on other.json: the result of late is invalid" in done.err
     saved = [json.loads(path.read_text()) for path in tmp_path.glob("dlopt-refuted-late-*.json")]
     assert sorted(one["instance"]["load"] for one in saved) == [3, 4]
 
@@ -69,7 +69,7 @@ def test_failures_in_json(dlopt: Command, three: Path) -> None:
     done = dlopt("compare", three, "--methods", "late,crash,opr", "--json", code=5)
     rows = {row["method"]: row for row in done.json["comparisons"][0]["rows"]}
     assert all(row.keys() >= FIELDS | {"failure"} for row in rows.values())
-    assert rows["late"]["failure"].startswith("REFUTED: the answer of late is refuted")
+    assert rows["late"]["failure"].startswith("INVALID: the result of late is invalid")
     assert {v["kind"] for v in rows["late"]["violations"]} == {
         "transmission-duration",
         "computation-duration",

@@ -29,9 +29,9 @@ def conflict(
         Tasks that have begun.
     """
     reason = str(refusal.reason)
-    if refusal.because == "task":
+    if refusal.conflict == "task":
         return reason
-    on_channel = refusal.because == "channel"
+    on_channel = refusal.conflict == "channel"
     named = set(one.nodes) if isinstance(one.nodes, tuple) else None
     end = one.channel_end if on_channel else one.end
     for holder, start, sent_by, done, nodes in _holders(held, sent):
