@@ -53,19 +53,21 @@ def _told(end: child.End) -> int:
 def _run(signals: Signals) -> int:
     import typer
 
-    from dlopt.cli.commands import app
+    from dlopt.cli.app import app
     from dlopt.cli.console import (
         Exit,
         discard_output,
         err,
         ignoring_closed_output,
+        noting_former_names,
         print_error,
         still_working,
     )
     from dlopt.errors import DloptError, printable
 
     try:
-        code = app(standalone_mode=False)
+        with noting_former_names():
+            code = app(standalone_mode=False)
         with ignoring_closed_output():
             sys.stdout.flush()
     except DloptError as error:
