@@ -33,10 +33,10 @@ def test_compare_holds_all_methods_against_the_optimum(dlopt: Command, three: Pa
     rows = {row["method"]: row for row in compared["rows"]}
     assert {m.name for m in registry.methods("iit") if not m.literal} == rows.keys()
     assert all(row.keys() >= FIELDS for row in rows.values())
-    assert rows["exact"]["behind_optimum"] == rows["edf-iit-2"]["behind_optimum"] == 0
-    assert rows["opr"]["behind_optimum"] == pytest.approx((32 / 5) / (39 / 8) - 1)
-    assert rows["bound-fluid"]["behind_optimum"] is None and rows["opr"]["violations"] == []
-    assert {row["behind_bound"] for row in rows.values()} == {None}
+    assert rows["exact"]["gap_to_optimum"] == rows["edf-iit-2"]["gap_to_optimum"] == 0
+    assert rows["opr"]["gap_to_optimum"] == pytest.approx((32 / 5) / (39 / 8) - 1)
+    assert rows["bound-fluid"]["gap_to_optimum"] is None and rows["opr"]["violations"] == []
+    assert {row["gap_to_bound"] for row in rows.values()} == {None}
     assert {row["failure"] for row in rows.values()} == {None}
     assert compared["left_out"] == [] and compared["hash"] == instance_hash(read(three))
 

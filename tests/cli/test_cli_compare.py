@@ -98,7 +98,7 @@ def test_behind_the_optimum_or_the_bound(dlopt: Command, three: Path) -> None:
     assert "50.00%*" in line_of(done, "weak") and "6.67%*" in line_of(done, "opr")
     data = dlopt("compare", three, "--methods", "opr,weak", "--json").json["comparisons"][0]
     weak = data["rows"][1]
-    assert weak["behind_bound"] == 0.5 and weak["behind_optimum"] is None
+    assert weak["gap_to_bound"] == 0.5 and weak["gap_to_optimum"] is None
     assert weak["gap"] == "1/3"  # the result's own, relative to its value
     alone = dlopt("compare", three, "--methods", "opr").out
     assert "behind:" not in alone and "behind bound" not in alone

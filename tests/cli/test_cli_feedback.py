@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dlopt.cli.simulate_feedback_tables import to_data, told
+from dlopt.cli.simulate_feedback_tables import report, to_data
 from dlopt.generation.uncertain_times import mamat7
 from dlopt.io import write
 from dlopt.problems.admission import write_scenario
@@ -66,7 +66,7 @@ def test_the_flag_is_another_name(dlopt: Command) -> None:
 def test_nodes_fail_and_come_back_and_the_traces_are_checked(dlopt: Command) -> None:
     flags = ("--load", "0.8", "--fail", "0.4", "--recover", "0.75", "--strategies", "no-feedback")
     done = dlopt("simulate", "feedback", *FEW, *flags, "--check", "--json")
-    assert done.err == "no-feedback: no violation, checked to 1e-09\n"
+    assert done.err == "no-feedback: 0 violations, verified: tol 1e-9\n"
     (run,) = done.json["strategies"][0]["runs"]
     assert run["violations"] == 0 and run["workload"] == "mamat7-0.8-0.8-0"
 
@@ -81,8 +81,8 @@ def test_a_trace_that_cannot_have_happened_is_told(
     )
     done = dlopt("simulate", "feedback", *FEW, "--strategies", "ideal", "--check", code=1)
     assert done.err.splitlines() == [
-        "ideal: 2 violations, checked to 1e-09",
-        "feedback: 1 violation, checked to 1e-09",
+        "ideal: 2 violations, verified: tol 1e-9",
+        "feedback: 1 violation, verified: tol 1e-9",
     ]
 
 
@@ -191,7 +191,7 @@ def test_what_designs_may_be_is_told() -> None:
     other = replace(
         found.design, poles=(0.5 + 1.25j, 0.5 - 1.25j), gain_margin=float("inf"), settling=None
     )
-    lines = list(told(replace(found, design=other)))
+    lines = list(report(replace(found, design=other)))
     assert "unstable, not all" in str(lines[5]) and str(lines[5]).endswith(
         "0.500+1.250i, 0.500-1.250i"
     )

@@ -95,9 +95,9 @@ def test_a_workload_without_a_load(dlopt: Command) -> None:
 def test_check_holds_the_plans_against_the_rules(dlopt: Command) -> None:
     flags = ("--load", "0.8", "--seeds", "2", *FEW, "--check")
     good = dlopt("simulate", "cluster", "--method", "edf-opr-mn", *flags)
-    assert good.err == "edf-opr-mn: no violation, checked to 1e-09\n"
+    assert good.err == "edf-opr-mn: 0 violations, verified: tol 1e-9\n"
     both = dlopt("simulate", "cluster", "--methods", "mcdf,edf-opr-mn:literal", *flags, code=1)
-    assert both.err.startswith("mcdf: no violation, checked to 1e-09\nedf-opr-mn:literal: ")
+    assert both.err.startswith("mcdf: 0 violations, verified: tol 1e-9\nedf-opr-mn:literal: ")
     assert "violations, checked" in both.err
     data = dlopt("simulate", "cluster", "-m", "edf-opr-mn:literal", *flags, "--json", code=1).json
     assert sum(outcome["violations"] for outcome in data["points"][0]["outcomes"]) > 0
@@ -155,7 +155,7 @@ def test_pictures_of_a_file(dlopt: Command, tmp_path: Path) -> None:
 def test_a_file_may_start_from_a_busy_cluster(dlopt: Command, tmp_path: Path) -> None:
     file = STREAMS / "as-it-stands.json"
     done = dlopt("simulate", "cluster", "--file", file, "--check", "--plot", "one.svg")
-    assert done.err == "edf-iit-2: no violation, checked to 1e-09\n"
+    assert done.err == "edf-iit-2: 0 violations, verified: tol 1e-9\n"
     assert "<!-- now 4 -->" in (tmp_path / "one.svg").read_text()
     flags = ("--methods", "edf-iit-2,edf-opr-mn", "--plot", "two.svg")
     points = dlopt("simulate", "cluster", "--file", file, *flags, "--json").json["points"]

@@ -20,7 +20,7 @@ def test_the_table_and_the_json_tell_the_same(dlopt: Command) -> None:
     flags = ("--reserve-fraction", "0.4", "--advance", "2/lambda", "--loads", "0.3,0.9")
     flags += ("--seeds", "2", *FEW)
     done = dlopt("simulate", "cluster", *flags, "--check")
-    assert done.err == "multi-stage: no violation, checked to 1e-09\n"
+    assert done.err == "multi-stage: 0 violations, verified: tol 1e-9\n"
     assert "mamat5, 2 seeds" in done.out and "reservations" in done.out
     points = dlopt("simulate", "cluster", *flags, "--json").json["points"]
     lines = [line.split() for line in done.out.splitlines() if " multi-stage" in line]
