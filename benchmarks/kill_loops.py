@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from dlopt import generate, read, write
-from dlopt.batch import read_rows
+from dlopt.batch import read_records
 from dlopt.simulation.grid.sweep import read_rows as read_sweep
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)

@@ -271,7 +271,9 @@ def _objective_of(instance: Header, entry: Method, objective: str | None) -> Obj
         name = entry.objectives[0]
     if name in module.OBJECTIVES and name not in entry.objectives:
         known = ", ".join(entry.objectives)
-        raise NotApplicableError(f"{entry.name} does not support objective {name!r} (known: {known})")
+        raise NotApplicableError(
+            f"{entry.name} does not support objective {name!r} (known: {known})"
+        )
     goal: Objective | None = module.OBJECTIVES.get(name)
     return _applicable_objective(instance, goal, name, entry.stem)
 

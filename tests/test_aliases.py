@@ -53,7 +53,9 @@ def test_options(stem: str, former: str) -> None:
         option = next(one for one in entry.options if one.name == renamed.name)
         for value, current in renamed.values.items():
             given = {former: value}
-            read = with_one_warning(lambda e=entry, g=given: e.read_options(g), former, renamed.name)
+            read = with_one_warning(
+                lambda e=entry, g=given: e.read_options(g), former, renamed.name
+            )
             assert read == {renamed.name: current}
             assert entry.read_options(read) == read and option.read(current) == current
         if former != renamed.name:
@@ -64,7 +66,9 @@ def test_options(stem: str, former: str) -> None:
 
 def test_a_method_and_its_option_are_solved_by_their_former_names() -> None:
     bag = dlopt.read("instances/bag/small-etc.json")
-    found = with_one_warning(lambda: dlopt.solve(bag, "sa"), "method 'sa' is called 'switching' now")
+    found = with_one_warning(
+        lambda: dlopt.solve(bag, "sa"), "method 'sa' is called 'switching' now"
+    )
     assert found.method == "switching" and found == dlopt.solve(bag, "switching")
     late = with_one_warning(lambda: dlopt.solve(bag, "mct", late="drop"), "tardy=reject")
     assert late == dlopt.solve(bag, "mct", tardy="reject")

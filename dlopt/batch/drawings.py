@@ -44,8 +44,8 @@ def _digest(key: RunKey) -> str:
 def read_drawing(name: str, folders: Sequence[Path]) -> bytes:
     """Return the content of a drawing that a record names, from one of the folders of its batch.
 
-    A file of records may come from others, and the page may go to others: nothing but a drawing, and
-    nothing from elsewhere, gets into it.
+    A file of records may come from others, and the page may go to others: nothing but a drawing,
+    and nothing from elsewhere, gets into it.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def read_drawing(name: str, folders: Sequence[Path]) -> bytes:
     path = Path(os.path.normpath(folders[0] / name))
     root = next((folder for folder in folders if _is_below(path, folder)), None)
     if root is None or Path(name).is_absolute():
-        raise NotApplicableError("outside the folder of the run")
+        raise NotApplicableError("outside the folder of the batch")
     if _resolved(path) != _resolved(root) / path.relative_to(root):
         raise NotApplicableError("reached by a link")
     data = _content(path)

@@ -22,8 +22,8 @@ class Journal(journal.Journal[Record]):
 def read_records(path: str | os.PathLike[str]) -> list[Record]:
     """Return the records of a file; of two for the same run, the later.
 
-    A last line without an end that follows whole records, and begins as one, is a record that a batch was
-    killed over: it is left out unless it is complete.
+    A last line without an end that follows whole records, and begins as one, is a record that a
+    batch was killed over: it is left out unless it is complete.
 
     Raises
     ------

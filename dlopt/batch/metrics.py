@@ -111,7 +111,8 @@ def evaluate(records: Iterable[Record]) -> list[EvaluatedRecord]:
 
 
 def group_by_label(evaluated: Sequence[EvaluatedRecord]) -> dict[str, list[EvaluatedRecord]]:
-    """Return the records of each method, under its name with options, and with limits if they differ.
+    """Return the records of each method, under its name with options, and with limits if they
+    differ.
 
     Records that differ in nothing but the seed are together. Methods stand in the order of the
     registry, whatever the order in which their runs were done.

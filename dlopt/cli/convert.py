@@ -375,7 +375,7 @@ def with_subcommand(args: Sequence[str]) -> list[str]:
         return ["swf", *rest]
     form = conversions.detected_format(Path(files[0]), values["--to"], values["--from"])
     kind = conversions.kind_of(form)
-    aliases.warn(f"'dlopt convert FILE --from {form}' is called 'dlopt convert {kind} FILE' now")
+    aliases.warn(f"'dlopt convert FILE --from FORMAT' is called 'dlopt convert {kind} FILE' now")
     named = kind in ("bins", "graph") and values["--from"] is not None
     return [kind, *rest, *(["--format", form] if named else [])]
 

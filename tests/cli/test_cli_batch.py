@@ -39,7 +39,7 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
     other = file_of(tmp_path / "other.json", THREE | {"load": 4, "name": ""})
     words = ["batch", three, other, "--out", "rows.jsonl", "--workers", 1, "--methods"]
     first = dlopt(*words, "opr,exact")
-    assert first.err == "" and "rows.jsonl: 4 cells, 4 of them solved now" in first.out
+    assert first.err == "" and "rows.jsonl: 4 runs, 4 of them executed now" in first.out
     assert [line.split() for line in first.out.splitlines() if "iit" in line] == [
         ["iit", "opr", "2", "-"],
         ["iit", "exact", "-", "2"],
@@ -62,9 +62,9 @@ def test_solve_and_go_on_and_report(dlopt: Command, three: Path, tmp_path: Path)
     assert (tmp_path / "rows.jsonl").read_bytes().startswith(before)
 
     told = dlopt("report", "rows.jsonl", "-o", "r.html", "--title", "Three & more", "--json").json
-    assert told == {"report": "r.html", "records": 6, "contradictions": 0}
+    assert told == {"report": "r.html", "records": 6, "rows": 6, "contradictions": 0}
     assert "<h1>Three &amp; more</h1>" in (tmp_path / "r.html").read_text()
-    assert "r.csv: 6 rows" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
+    assert "r.csv: 6 records" in dlopt("report", "rows.jsonl", "-o", "r.csv").out
     table = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
     assert [(line["instance"], line["optimum"]) for line in table] == [
         ("other", str(records[3]["value"])),
@@ -89,9 +89,9 @@ def test_a_method_of_ones_own_that_fails(dlopt: Command, three: Path, tmp_path: 
     words += ["--import", tmp_path / "mine.py"]
     done = dlopt(*words, code=4)
     assert "wrong-of-mine on three: failed: wrong-of-mine failed: ZeroDivisionError" in done.err
-    assert "2 cells, 2 of them solved now" in done.out
-    assert "0 of them solved now" in dlopt(*words, code=4).out  # the same code, solved or read
-    assert "1 of them solved now" in dlopt(*words, "--retry", code=4).out
+    assert "2 runs, 2 of them executed now" in done.out
+    assert "0 of them executed now" in dlopt(*words, code=4).out  # the same code, solved or read
+    assert "1 of them executed now" in dlopt(*words, "--retry", code=4).out
     assert "1 without" not in dlopt("report", "rows.jsonl", "-o", "r.html").err
 
 
@@ -116,10 +116,10 @@ def test_pictures(dlopt: Command, three: Path, tmp_path: Path) -> None:
 
 def test_pictures_from_elsewhere_are_left_out(dlopt: Command, three: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    (tmp_path / "records").mkdir()
+    (tmp_path / "rows").mkdir()
     dlopt("batch", three, "--methods", "opr,epr", "-o", "rows/r.jsonl", "--pictures", "drawn")
     done = dlopt("report", "rows/r.jsonl", "-o", "r.html", "--pictures", "inline")
-    assert "left out: ../drawn/" in done.err and done.err.endswith("of the run, and 1 more\n")
+    assert "skipped: ../drawn/" in done.err and done.err.endswith("of the batch, and 1 more\n")
     assert "base64" not in (tmp_path / "r.html").read_text()
     words = ["--pictures", "inline", "--picture-folder", "drawn"]
     done = dlopt("report", "rows/r.jsonl", "-o", "r.html", *words)
@@ -133,7 +133,7 @@ def test_equal_instances_and_what_is_left_out(dlopt: Command, tmp_path: Path) ->
     words = ["--methods", "opr", "-o", "rows.jsonl"]
     done = dlopt("batch", "a.json", "b.json", different, *words)
     assert done.err == "b equals a: solved once\n"
-    assert "1 cell, 1 of them solved now; 1 left out" in done.out
+    assert "1 run, 1 of them executed now; 1 skipped" in done.out
     told = dlopt("batch", "a.json", different, *words, "--json").json
     assert [left["instance"] for left in told["skipped"]] == ["different-6"]
 
@@ -156,7 +156,7 @@ def test_bad_instances_are_all_told_before_any_work(
         (["--set", "depth=3"], "no method has the option 'depth'"),
         (["--objective", "beauty"], "objective 'beauty'"),
         (["--time-limit", "0"], "time_s (--time-limit)"),
-        (["--kill-after", "-1"], "kill-after must be positive"),
+        (["--hard-timeout", "-1"], "hard-timeout must be positive"),
         (["--workers", "0"], "workers must be positive"),
         (["--memory", "0"], "memory must be positive"),
         (["--executor", "cloud"], "no executor 'cloud'"),
@@ -187,7 +187,7 @@ def test_a_file_of_another_kind_is_not_appended_to(
 def test_bad_reports(dlopt: Command, three: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("")
     for words, told in (
-        (["rows.jsonl", "-o", "r.html"], "there is no row to report"),
+        (["rows.jsonl", "-o", "r.html"], "there are no records to report"),
         (["rows.jsonl", "-o", "r.pdf"], "must end in .html or .csv"),
         (["rows.jsonl", "-o", "r.html", "--pictures", "big"], "--pictures takes"),
         (["nothing.jsonl", "-o", "r.html"], "nothing.jsonl: cannot be read"),

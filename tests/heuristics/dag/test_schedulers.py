@@ -23,7 +23,11 @@ def every_way(entry):
     """Yield every choice of a method's options."""
     ways = [{}]
     for option in entry.options:
-        ways = [way | {option.name: choice} for way in ways for choice in option.choices or (True, False)]
+        ways = [
+            way | {option.name: choice}
+            for way in ways
+            for choice in option.choices or (True, False)
+        ]
     return ways
 
 
