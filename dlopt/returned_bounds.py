@@ -105,8 +105,9 @@ def accepted_gains(instance: Header, goal: Objective, bound: Value | None) -> tu
     >>> from dlopt.problems.cluster import Cluster
     >>> from dlopt.problems.iit import Instance
     >>> goal = Objective("nodes", "min")
-    >>> accepted_gains(Instance(Cluster(1, tau=0, chi=1.5), (7,), load=1.0, absolute_deadline=9),
-    goal, 1) (Fraction(0, 1),)
+    >>> cluster = Cluster(1, tau=0, chi=1.5)
+    >>> accepted_gains(Instance(cluster, (7,), load=1.0, absolute_deadline=9), goal, 1)
+    (Fraction(0, 1),)
     """
     gain_of = getattr(registry.problem_of(instance).module, "allowed_gain", None)
     if bound is None or gain_of is None or is_exact(numbers_of(instance)):

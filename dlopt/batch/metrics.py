@@ -235,7 +235,7 @@ def _evaluated(record: Record, group: Sequence[Record]) -> EvaluatedRecord:
 def _reference(
     goal: Objective, narrow: Record, group: Sequence[Record]
 ) -> tuple[Value | None, Literal["optimum", "bound"] | None]:
-    """Return the least that no plan of a record's class beats: a bound holds for narrower classes."""
+    """Return the tightest bound on the plans of a record's class."""
     wide = [record for record in group if _bounds_plans_of(record, narrow)]
     optima = [
         record.value

@@ -412,10 +412,12 @@ def _legend() -> str:
         "the plans that the method ranges over, or of more. Of a lexicographic objective, the gap "
         "is that of the first level.</dd>"
         "<dt>best</dt><dd>runs whose value equals the optimum, or the bound, in every level (to "
-        "1e-6).</dd><dt>optimal</dt><dd>runs that the method, or its solver, reports as
-        optimal.</dd>" "<dt>proven exactly</dt><dd>those of them whose bound is proven in rational
-        arithmetic; " "the others rest on a solver's report, or on floating-point arithmetic.</dd>"
-        "<dt>schedules</dt><dd>schedules verified by the independent checker.</dd>" "<dt>no
-        answer</dt><dd>runs that failed, crashed, gave an invalid result, or exceeded their " "time
-        or memory.</dd>" "</dl></section>"
+        "1e-6).</dd>"
+        "<dt>optimal</dt><dd>runs that the method, or its solver, reports as optimal.</dd>"
+        "<dt>proven exactly</dt><dd>those of them whose bound is proven in rational arithmetic; "
+        "the others rest on a solver's report, or on floating-point arithmetic.</dd>"
+        "<dt>schedules</dt><dd>schedules verified by the independent checker.</dd>"
+        "<dt>no answer</dt><dd>runs that failed, crashed, gave an invalid result, or exceeded "
+        "their time or memory.</dd>"
+        "</dl></section>"
     )

@@ -194,7 +194,7 @@ def _record_of(run: Run, result: Result[Any]) -> Record:
 
 
 def _invalid(run: Run, error: InvalidResultError) -> Record:
-    """Return the record of a result that failed verification, with the result if it can be written."""
+    """Return the record of an invalid result, with the result if it can be written."""
     record = run.failure_record(Failure.INVALID, str(error))
     told = replace(
         record,
