@@ -253,7 +253,10 @@ def bins(
     write_to: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Convert a bin packing problem: each item is a request, each bin a machine."""
+    """Convert a bin packing problem.
+
+    Each item becomes a request, each bin a machine.
+    """
     _require_target("bins", to, "coreservation")
     made = conversions.from_bin_packing(file, form, machines, problem, online)
     write_instance(made, write_to, as_json)
@@ -319,7 +322,10 @@ def graph(
     write_to: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Convert a task graph: STG, WfFormat, DAX, Pegasus DAG, DOT, or tables of costs."""
+    """Convert a task graph.
+
+    Formats: STG, WfFormat, DAX, Pegasus DAG, DOT, and tables of costs.
+    """
     _require_target("graph", to, "dag")
     made = conversions.from_task_graph(
         file,
@@ -340,7 +346,7 @@ def etc(
     write_to: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Convert an ETC matrix: the expected time to compute each task on each machine."""
+    """Convert a matrix of expected times to compute (ETC)."""
     _require_target("etc", to, "bag")
     write_instance(conversions.from_etc_matrix(file, exact_numbers), write_to, as_json)
 

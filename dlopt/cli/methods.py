@@ -17,7 +17,10 @@ def methods(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List problem types and methods, with claims, plan classes, sources and options."""
+    """List problem types and methods.
+
+    Each method with its claim, plan class, source and options.
+    """
     from dlopt import registry
     from dlopt.cli import result_tables
 

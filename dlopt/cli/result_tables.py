@@ -155,14 +155,16 @@ def methods(entries: Sequence[Method]) -> list[RenderableType]:
         for name in ("method", "kind", "claim", "plan class"):
             table.add_column(name, no_wrap=True)
         table.add_column("description (source)", ratio=1)
-        options = []
+        options: dict[str, list[str]] = {}
         for entry in own:
             text = f"{entry.summary} [dim]({entry.source})[/dim]"
             if entry.objectives != usual:
                 text += f" [dim]objectives: {', '.join(entry.objectives)}[/dim]"
             table.add_row(entry.name, entry.kind, entry.claim, entry.plan_class, text)
-            options += [f"  {entry.name} --set {_option(option)}" for option in entry.options]
-        tables += [table, f"  objectives: {', '.join(usual)}", *options]
+            for option in entry.options:
+                options.setdefault(_option(option), []).append(entry.name)
+        tables += [table, f"  objectives: {', '.join(usual)}"]
+        tables += [f"  {', '.join(names)}\n    --set {text}" for text, names in options.items()]
     return tables
 
 

@@ -35,10 +35,11 @@ def print_outcome(outcome: Outcome, standing: Standing | None) -> None:
         f"{outcome.returned} of {outcome.tasks} tasks completed, {outcome.met} by their deadlines",
         f"mean response time {_number(outcome.response)}, {outcome.remote} ran in another LAN",
         f"traffic between LANs {outcome.external:.6g}, within {outcome.internal:.6g}",
-        f"utilization {_number(outcome.utilization)}, {outcome.sent} subtasks submitted, "
-        f"{outcome.resent} resubmissions",
-        f"{outcome.failures} failures, {outcome.traps} nodes suspected failed, "
-        f"{outcome.false_alarms} false failure detections",
+        f"utilization {_number(outcome.utilization)}, {counted(outcome.sent, 'submission')}, "
+        f"{counted(outcome.resent, 'resubmission')}",
+        f"{counted(outcome.failures, 'failure')}, "
+        f"{counted(outcome.traps, 'node')} suspected failed, "
+        f"{counted(outcome.false_alarms, 'false failure detection')}",
         f"{outcome.events} events in {outcome.seconds:.3g} s",
     ]
     for line in lines:

@@ -149,7 +149,8 @@ def test_methods(dlopt: Command) -> None:
     text = dlopt("methods", "iit").out
     for method in registry.methods("iit"):
         assert method.name in text
-    assert "exact --set formulation=auto|sequence|prefix|order" in text
+    assert "--set formulation=auto|sequence|prefix|order  linear programs" in text
+    assert "[default: auto]" in text and "plan class" in text and "description (source)" in text
 
 
 def test_schema_accepts_what_ships_and_little_else(dlopt: Command) -> None:
@@ -173,6 +174,22 @@ def test_version_and_help(dlopt: Command) -> None:
     for command in commands - {"convert"}:
         assert "--json" in dlopt(command, "--help").out
     assert commands <= set(dlopt(code=2).err.split() + dlopt(code=2).out.split())
+
+
+COMMANDS = (
+    *("solve", "compare", "check", "methods", "generate", "falsify", "batch", "report", "plot"),
+    *("schema", "convert", "convert swf", "convert bins", "convert graph", "convert etc"),
+    *("simulate", "simulate cluster", "simulate feedback", "simulate grid", ""),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_terminal_and_cuts_no_sentence(
+    dlopt: Command, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = dlopt(*command.split(), "--help").out.splitlines()
+    assert max(map(len, lines)) <= 80 and not any(line.endswith("...") for line in lines[1:])
 
 
 # generate, convert
