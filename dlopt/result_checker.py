@@ -153,7 +153,7 @@ def default_tolerance(instance: Header) -> float:
 
 
 def values_of(instance: Header, solution: Any) -> dict[str, Value]:
-    """Return what a plan is worth by every objective that can be said of it.
+    """Return the values of a plan for every objective that is defined for it.
 
     Examples
     --------
@@ -164,12 +164,14 @@ def values_of(instance: Header, solution: Any) -> dict[str, Value]:
     {'completion': 2, 'nodes': 1}
     """
     rational = is_exact(numbers_of(instance)) and is_exact(numbers_of(solution))
-    worth = {
+    values = {
         name: _recomputed_value(instance, solution, name)
         for name in registry.problem_of(instance).module.OBJECTIVES
     }
     return {
-        name: _in_number_type(value, rational) for name, value in worth.items() if value is not None
+        name: _in_number_type(value, rational)
+        for name, value in values.items()
+        if value is not None
     }
 
 
@@ -194,7 +196,7 @@ def malformed_reason(stem: str, answer: object) -> str | None:
 def checked_result(
     instance: Header, entry: Method, goal: Objective, answer: Result[Any]
 ) -> Result[Any]:
-    """Hold a method's answer against the rules; return it with what was recomputed.
+    """Verify the result of a method; return it with the recomputed values.
 
     Raises
     ------
@@ -254,7 +256,7 @@ def checked_result(
 
 
 def disproof(goal: Objective, answer: Result[Any], others: Iterable[Result[Any]]) -> str | None:
-    """Return which checked plan is better than an answer says that any plan is, or None.
+    """Return the verified plan that contradicts a bound or a proof of infeasibility, or None.
 
     Parameters
     ----------
@@ -321,7 +323,7 @@ def _level_in_number_type(value: Number, rational: bool) -> Number:
 
 
 def _recomputed_value(instance: Header, solution: Any, name: str) -> Value | None:
-    """Return what a plan is worth, or None if that cannot be said, as of an empty one."""
+    """Return the objective value of a plan, or None if it has none, as an empty plan."""
     value: Value
     try:
         value = registry.problem_of(instance).module.objective(instance, solution, name)

@@ -129,7 +129,7 @@ def test_lexicographic_values_are_compared_level_by_level() -> None:
     assert told(best, plan((2.9999999999, 9.0))) == told(best, plan((4, 0))) == []
     assert told(best, plan(1)) == told(known(value=3), plan((1, 1))) == []
     (wrong,) = contradictions([best], SHORT, [plan((2, 9))])
-    assert "worth (2, 9), better than its bound (3, 2)" in str(wrong)
+    assert "value (2, 9), better than its bound (3, 2)" in str(wrong)
 
 
 def test_levels_of_differing_sense_are_compared_each_in_its_own() -> None:

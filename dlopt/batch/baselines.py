@@ -30,7 +30,7 @@ COLUMNS = (
     "dlopt",
 )
 """`optimum` is empty where none is proven; then `value` is the best plan known and `bound` what
-none is better than; `proof` says on whose word that stands, as in `Result.proof`. Levels of
+none is better than; `proof` says how the bound is established, as in `Result.proof`. Levels of
 lexicographic objectives are separated by a space."""
 
 
@@ -52,12 +52,12 @@ def baselines(records: Iterable[Record]) -> list[dict[str, str]]:
     """
     best: dict[tuple[str, ...], Record] = {}
     for record in records:
-        told = (
+        informative = (
             record.value is not None
             or record.bound is not None
             or record.status is Status.INFEASIBLE
         )
-        if record.kind != "exact" or not told or not isinstance(record.status, Status):
+        if record.kind != "exact" or not informative or not isinstance(record.status, Status):
             continue
         key = record.key
         group = (key.problem, record.instance, key.objective, record.plan_class or "", key.hash)
@@ -83,7 +83,7 @@ def write_baselines(records: Iterable[Record], path: str | os.PathLike[str]) -> 
 
 
 def _is_stronger(record: Record, known: Record, goal: Objective) -> bool:
-    """Tell whether a record says more than one before: a proof, or else the better plan."""
+    """Tell whether a record is stronger than another: a proof, or else the better plan."""
     ends = (Status.OPTIMAL, Status.INFEASIBLE)
     if (record.status in ends) != (known.status in ends):
         return record.status in ends

@@ -91,7 +91,7 @@ class Record:
     reason : str, optional
     solver, solver_version : str, optional
     proof : Proof, optional
-        On whose word the bound stands, see `dlopt.Result`.
+        How the bound is established, see `dlopt.Result`.
     origin : Number
         What dates count from, see `dlopt.Result`.
     installments : int, optional
@@ -293,7 +293,7 @@ def _registered(data: Mapping[str, Any]) -> list[Fault]:
         return [Fault("objective", data["objective"], f"must be one of {', '.join(goals)}")]
     levels = len(goals[data["objective"]].levels) or None
     return [
-        Fault(name, data[name], f"must be worth {levels or 'one'} number{'s' * bool(levels)}")
+        Fault(name, data[name], f"must be {levels or 'one'} number{'s' * bool(levels)}")
         for name in ("value", "bound")
         if data[name] is not None
         and levels != (len(data[name]) if isinstance(data[name], list) else None)

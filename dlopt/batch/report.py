@@ -185,8 +185,8 @@ def _overview(evaluated: Sequence[EvaluatedRecord]) -> str:
     }
     boxes = "".join(f"<div><b>{count:,}</b>{escape(name)}</div>" for name, count in facts.items())
     limits = sorted({_limits_text(record) for record in records})
-    told = f"{'; '.join(versions)}. Limits of each run: {'; '.join(limits)}."
-    return f'<div class="facts">{boxes}</div><p class="quiet">{escape(told)}</p>'
+    text = f"{'; '.join(versions)}. Limits of each run: {'; '.join(limits)}."
+    return f'<div class="facts">{boxes}</div><p class="quiet">{escape(text)}</p>'
 
 
 def _solvers(records: Iterable[Record]) -> list[str]:

@@ -175,7 +175,8 @@ def grid(
 ) -> None:
     """Simulate task graphs that arrive at a grid of LANs.
 
-    Nodes may fail. One simulation is reported in full; several (lists of values, seeds) as a table of means.
+    Nodes may fail. One simulation is reported in full; several (lists of values, seeds) as a
+    table of means.
     --set takes lans, nodes, kappa, bidders, gateways, data_per (task or edge), subtask_data
     and memory, the weight of the past in the credibility of a LAN. --plot draws a Gantt chart
     of one simulation, curves of several. Requires SimPy (pip install 'dlopt[sim]').

@@ -1,4 +1,4 @@
-"""Names first: which problems and methods there are. Their code is imported on use."""
+"""The lazy registry of problems and methods: their code is imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the registry knows of a problem and of a method before any of its code is imported."""
+"""Entries of the registry: problems and methods, described before their code is imported."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class ProblemModule(Protocol):
         """Return the objective that is meant where none is named."""
 
     def objective(self, instance: Any, solution: Any, name: str) -> Any:
-        """Return what a plan is worth, exactly."""
+        """Return the exact objective value of a plan."""
 
     def violations(
         self, instance: Any, solution: Any, tolerance: float = 0
     ) -> tuple[Violation, ...]:
-        """Return every way in which a plan breaks the rules."""
+        """Return all violations of the rules by a plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +142,8 @@ class Method:
         Paper, section, algorithm.
     claim : {"optimal", "sound", "literal-unsound", "none"}
         ``optimal`` proves its optimum; ``sound`` gives valid plans; ``literal-unsound`` is
-        printed so and may break the rules; ``none`` gives valid plans, but what the paper says
-        of them is false.
+        published so and may violate rules; ``none`` gives valid plans, but a property that the
+        paper states is false.
     plan_class : {"single", "per-stage", "k", "any"}
         The plans it ranges over.
     objectives : tuple of str
@@ -169,7 +169,7 @@ class Method:
 
     @property
     def literal(self) -> bool:
-        """Whether it reproduces a printed slip."""
+        """Whether it reproduces an error of a paper."""
         return ":literal" in self.name
 
     def load(self) -> MethodFunction:

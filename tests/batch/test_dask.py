@@ -39,7 +39,7 @@ def test_cells_are_solved_on_a_cluster(
         statuses[record.key.method].add(str(record.status))
     assert statuses == {
         "opr": {"feasible"},
-        "leave": {"died"},
+        "leave": {"crashed"},
         "epr": {"feasible"},
         "exact": {"optimal"},
     }

@@ -76,7 +76,7 @@ def test_a_signal_ends_the_workers_and_keeps_the_rows(
     process.send_signal(number)
     told = ended(process)
     assert process.returncode == code and gate.read() == b""
-    assert told.endswith(b"the same command goes on\n" + word + b"\n")
+    assert told.endswith(b"the same command resumes\n" + word + b"\n")
     assert b"Traceback" not in told
     assert next(record.key.method for record in read_records(out)) == "opr"
 

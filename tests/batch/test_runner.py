@@ -39,11 +39,11 @@ def test_whatever_a_cell_does_is_a_row(plan_of: Plans, tmp_path: Path) -> None:
     done = run_batch(plan, file, modules=[MODULE], workers=1)
     assert status_of(done.records) == {
         "opr": "feasible",
-        "leave": "died",
-        "abort": "died",
+        "leave": "crashed",
+        "abort": "crashed",
         "wrong": "failed",
-        "picky": "left-out",
-        "late": "refuted",
+        "picky": "not-applicable",
+        "late": "invalid",
         "chatty": "feasible",
         "epr": "feasible",
         "exact": "optimal",
@@ -167,7 +167,7 @@ def test_any_executor(plan_of: Plans, tmp_path: Path, kind: Callable[..., Execut
         assert executor.submit(abs, -1).result() == 1  # it stays open
     assert [str(record.status) for record in done.records] == 2 * [
         "feasible",
-        "died",
+        "crashed",
         "feasible",
         "optimal",
     ]
@@ -248,7 +248,7 @@ def test_a_worker_that_dies_between_two_cells_costs_none(plan_of: Plans) -> None
     os.waitid(os.P_PID, worker._process.pid, os.WEXITED | os.WNOWAIT)
     assert worker.ask(second).record.checked
     worker.close()
-    assert worker.ask(first).record.reason == "the run was ended"
+    assert worker.ask(first).record.reason == "cancelled: the batch was ended"
 
 
 def test_a_worker_that_is_killed_over_a_cell(plan_of: Plans, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_flaw_is_found_and_written(dlopt: Command, tmp_path: Path) -> None:
     assert done.out.startswith("sound (edf-opr-mn:literal): 2 x 2 (tasks x machines)\n")
     assert "channel-overlap on channel" in done.out
     assert "no plan has the reported value" in done.out
-    assert "a second" in done.out
+    assert "per second" in done.out
     folder = tmp_path / "falsified"
     names = [f"{STEM}.json", f"{STEM}.result.json", f"{STEM}.svg"]
     assert sorted(file.name for file in folder.iterdir()) == names
