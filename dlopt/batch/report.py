@@ -91,7 +91,7 @@ def write_report(
     >>> write_report([], "page.html")
     Traceback (most recent call last):
     ...
-    dlopt.errors.NotApplicableError: there is no record to report
+    dlopt.errors.NotApplicableError: there are no records to report
     """
     if not records:
         raise NotApplicableError("there are no records to report")
@@ -271,7 +271,7 @@ def _methods_table(found: Sequence[MethodSummary]) -> str:
     )
     body = [
         [
-            escape(s.label) + (f' <em class="bad">{s.unsound} invalid</em>' if s.unsound else ""),
+            escape(s.label) + (f' <em class="bad">{s.unsound} unsound</em>' if s.unsound else ""),
             str(s.runs),
             str(s.plans),
             str(s.at_reference),

@@ -117,9 +117,9 @@ def test_troubles_are_told(tmp_path: Path) -> None:
     slip = record("epr", Status.UNSOUND, 3, violations=2)
     text = page_of(tmp_path, EXACT, dead, slip).text
     assert "1 crashed, 1 unsound." in text and "iit one opr crashed of SIGABRT" in text
-    assert "iit one epr unsound 2 violations" in text and "epr 1 invalid" in text
+    assert "iit one epr unsound 2 violations" in text and "epr 1 unsound" in text
     many = [record("opr", Failure.CRASHED, plan_class=None, seed=seed) for seed in range(205)]
-    assert "5 more are in the file of rows" in page_of(tmp_path, *many).text
+    assert "5 more are in the file of records" in page_of(tmp_path, *many).text
 
 
 def test_pictures_as_links_and_inline(tmp_path: Path) -> None:

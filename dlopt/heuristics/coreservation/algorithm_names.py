@@ -108,7 +108,7 @@ def parse(
     --------
     >>> parse("co-rspb:literal-stop").fit
     'first'
-    >>> parse("best-fit", order="descending", share="min").order
+    >>> parse("best-fit", order="descending", allocation="min").order
     'descending'
     """
     _known(name, NAMES, "algorithm")
