@@ -32,8 +32,8 @@ def file_name(key: RunKey) -> str:
     """
     words = [key.hash[:12], key.method, key.objective, str(key.seed)]
     words += [f"{name}-{value}" for name, value in key.options]
-    told = re.sub(r"[^A-Za-z0-9_.+-]", "-", "_".join(words))[:_MOST_LETTERS]
-    return f"{told}_{_digest(key)}.svg"
+    name = re.sub(r"[^A-Za-z0-9_.+-]", "-", "_".join(words))[:_MOST_LETTERS]
+    return f"{name}_{_digest(key)}.svg"
 
 
 def _digest(key: RunKey) -> str:

@@ -1,4 +1,4 @@
-"""Where runs are solved: threads of this process, or a Dask cluster, each beside a worker."""
+"""Executors of runs: threads of this process or of a Dask cluster, each with a worker process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class WorkerPool:
-    """Something that solves runs.
+    """An executor of runs, with its size.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def close_workers(batch_id: str) -> None:
 def worker_pool(
     name: str, workers: int | None, threads: int, batch_id: str
 ) -> Iterator[WorkerPool]:
-    """Give the crew of a name: ``processes``, or ``dask://HOST:PORT``.
+    """Give the worker pool of a name: ``processes``, or ``dask://HOST:PORT``.
 
     Parameters
     ----------

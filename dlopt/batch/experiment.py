@@ -114,8 +114,8 @@ def read_item(path: str | os.PathLike[str], numbers: Numbers = "as-written") -> 
         path, exact_numbers=numbers == "exact", float_numbers=numbers == "float"
     )
     path = Path(path)
-    told = _FAMILY.search(instance.origin or "")
-    family = (told[1] or told[2]) if told else path.resolve().parent.name
+    named = _FAMILY.search(instance.origin or "")
+    family = (named[1] or named[2]) if named else path.resolve().parent.name
     return NamedInstance(instance, instance.name or path.stem, family)
 
 

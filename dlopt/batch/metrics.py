@@ -1,4 +1,4 @@
-"""What records say together: gaps to what is proven, and profiles over many instances."""
+"""Metrics of many records: gaps to the proven optimum or bound, and profiles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MIN_PROOF_TIME_S = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedRecord:
-    """A record beside what is proven of its instance.
+    """A record with the optimum or bound that is proven of its instance.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def objective_of(record: Record) -> Objective:
 
 
 def evaluate(records: Iterable[Record]) -> list[EvaluatedRecord]:
-    """Hold every record against what all records prove of its instance.
+    """Compare every record with the optimum or bound that all records prove of its instance.
 
     Examples
     --------

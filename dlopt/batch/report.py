@@ -213,17 +213,17 @@ def _limits_text(record: Record) -> str:
 
 
 def _contradictions(evaluated: Sequence[EvaluatedRecord], wrong: Sequence[EvaluatedRecord]) -> str:
-    told = [
+    alarms = [
         f"{_at(j)}: {amount(j.record.value)} is better than the proven {j.proven} "
         f"{amount(j.reference)}; one of them is wrong."
         for j in wrong
     ]
-    told += [
+    alarms += [
         f"{_at(j)}: {j.record.reason}" for j in evaluated if j.record.status is Failure.INVALID
     ]
-    if not told:
+    if not alarms:
         return ""
-    return f'<ul class="alarm">{"".join(f"<li>{escape(text)}</li>" for text in told)}</ul>'
+    return f'<ul class="alarm">{"".join(f"<li>{escape(text)}</li>" for text in alarms)}</ul>'
 
 
 def _at(evaluated: EvaluatedRecord) -> str:
@@ -382,7 +382,7 @@ def _failures(evaluated: Iterable[EvaluatedRecord]) -> str:
     if not found:
         return ""
     counts = Counter(str(record.status) for record in found)
-    told = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    totals = ", ".join(f"{count} {status}" for status, count in counts.most_common())
     body = [
         [
             escape(record.key.problem),
@@ -398,7 +398,7 @@ def _failures(evaluated: Iterable[EvaluatedRecord]) -> str:
     heads = ("problem", "instance", "method", "status", "reason")
     reasons = table(heads, body, numbers=())
     return (
-        f"<section><h2>Runs without a valid schedule</h2><p>{escape(told)}.</p>"
+        f"<section><h2>Runs without a valid schedule</h2><p>{escape(totals)}.</p>"
         f"<details{' open' * (len(body) <= 20)}><summary>reasons</summary>{reasons}{more}</details>"
         "</section>"
     )

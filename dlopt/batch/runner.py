@@ -1,4 +1,4 @@
-"""Runs a plan to its end, whatever its runs do, and goes on where a batch before was ended."""
+"""Executes a plan, whatever its runs do, and resumes where an earlier batch was interrupted."""
 
 from __future__ import annotations
 
@@ -138,15 +138,15 @@ def run_batch(
         load_module(module)
     setting = WorkerSettings(uuid.uuid4().hex, memory_mb, modules)
     folder = None if pictures is None else Path(pictures)
-    told = progress or (lambda done, total: None)
+    report_progress = progress or (lambda done, total: None)
     with Journal(path) as journal:
         todo = [run for run in plan.runs if _is_pending(journal, run, retry)]
         done = len(plan.runs) - len(todo)
-        told(done, len(plan.runs))
+        report_progress(done, len(plan.runs))
         for reply in _replies(todo, executor, workers, setting):
             journal.append(_with_picture(reply, folder, journal.path.parent))
             done += 1
-            told(done, len(plan.runs))
+            report_progress(done, len(plan.runs))
         records = tuple(journal.rows[run.key] for run in plan.runs)
         return BatchSummary(records, len(todo), len(journal.rows) - len(records))
 
@@ -214,7 +214,7 @@ def _failed(future: Future[list[Reply]]) -> bool:
 
 
 class _BatchSizer:
-    """Puts runs into batches of about the same time, by the time that runs alike have taken."""
+    """Groups runs into batches of about equal time, by the mean of their method."""
 
     def __init__(self, batch_s: float) -> None:
         self._batch_s = batch_s
@@ -222,8 +222,8 @@ class _BatchSizer:
 
     def learn(self, run: Run, elapsed_s: float) -> None:
         """Take note of how long a run took; the last count most."""
-        alike = (run.key.problem, run.key.method)
-        self._known[alike] = (self._known.get(alike, elapsed_s) + elapsed_s) / 2
+        kind = (run.key.problem, run.key.method)
+        self._known[kind] = (self._known.get(kind, elapsed_s) + elapsed_s) / 2
 
     def batch(self, waiting: deque[Run], alone: set[Run]) -> tuple[Run, ...]:
         """Take the next batch; a run of which nothing is known is one by itself."""

@@ -160,8 +160,8 @@ def load_module(name: str) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # code of others, whatever it raises
-        told = described(error).partition(": ")[2]
-        raise NotApplicableError(f"cannot import {name}: {told}") from error
+        cause = described(error).partition(": ")[2]
+        raise NotApplicableError(f"cannot import {name}: {cause}") from error
 
 
 @functools.lru_cache(maxsize=4)
@@ -196,7 +196,7 @@ def _record_of(run: Run, result: Result[Any]) -> Record:
 def _invalid(run: Run, error: InvalidResultError) -> Record:
     """Return the record of an invalid result, with the result if it can be written."""
     record = run.failure_record(Failure.INVALID, str(error))
-    told = replace(
+    complete = replace(
         record,
         violations=len(error.result.violations),
         answer={
@@ -205,10 +205,10 @@ def _invalid(run: Run, error: InvalidResultError) -> Record:
         },
     )
     try:
-        told.to_line()
+        complete.to_line()
     except ValueError:  # infinite, or of too many digits
         return replace(record, violations=len(error.result.violations))
-    return told
+    return complete
 
 
 def _with_drawing(record: Record, instance: Header, result: Result[Any]) -> Reply:

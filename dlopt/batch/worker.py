@@ -257,7 +257,7 @@ def _prepare(setting: WorkerSettings) -> str | None:
     return None
 
 
-def _start(threads: int, told: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
+def _start(threads: int, stderr: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
     counts = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     return processes.Child(
@@ -265,7 +265,7 @@ def _start(threads: int, told: IO[bytes], folder: str) -> subprocess.Popen[bytes
         folder=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=told,
+        stderr=stderr,
         env=os.environ | counts | {"PYTHONPATH": paths, "TMPDIR": folder},
     )
 

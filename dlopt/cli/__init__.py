@@ -26,7 +26,7 @@ def run(*, aside: bool = False) -> None:
     with signals.heard():
         try:
             end = child.go_on_in_child() if aside else None
-            code = _run(signals) if end is None else _told(end)
+            code = _run(signals) if end is None else _exit_code_of(end)
         except KeyboardInterrupt:
             code = signals.code
         except SystemExit as ended:  # in the parent of a child with bounded memory
@@ -35,7 +35,7 @@ def run(*, aside: bool = False) -> None:
     sys.exit(code)
 
 
-def _told(end: child.End) -> int:
+def _exit_code_of(end: child.End) -> int:
     """Return the exit code of a command in a child; tell if it has not come to its end."""
     if end.finished:
         return end.code
