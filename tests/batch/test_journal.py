@@ -96,7 +96,7 @@ def test_levels_come_back_as_a_tuple() -> None:
     assert record_from_line(record.to_line()) == record
     with pytest.raises(InvalidInstanceError, match="value: must be 2 numbers"):
         record_from_line(replace(record, value=3).to_line())
-    with pytest.raises(InvalidInstanceError, match="value: must be worth one number"):
+    with pytest.raises(InvalidInstanceError, match="value: must be one number"):
         record_from_line(replace(ROW, value=(3, 4)).to_line())
 
 
