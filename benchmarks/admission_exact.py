@@ -117,7 +117,7 @@ def relaxations(report: Report) -> None:
     for tasks in (200, LARGE):
         for ratio in (2.0, 10.0, 100.0):
             begun = time.perf_counter()
-            answer = bound_fluid(large(tasks, ratio), relax="yes")
+            answer = bound_fluid(large(tasks, ratio), relax=True)
             seconds = time.perf_counter() - begun
             report.row(tasks, f"{ratio:g} x", answer.bound, seconds)
             slowest = max(slowest, seconds)

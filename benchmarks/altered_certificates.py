@@ -68,7 +68,7 @@ class CertifiedInstance:
         if self.around:
             return solve(self.instance, "bound-fluid", objective=self.objective)
         options = {"installments": self.installments}
-        return solve(self.instance, "bound-window", objective=self.objective, **options)
+        return solve(self.instance, "bound-window-cuts", objective=self.objective, **options)
 
     @cached_property
     def text(self) -> str:

@@ -56,7 +56,7 @@ SHORT_CLAIMS = (
 SHORT_SOUND = (
     ("iit", ("opr", "exact", "bound-fluid"), 60),
     ("admission", ("edf-iit-2", "fast-edf-iit", "exact"), 24),
-    ("multistage", ("multi-stage", "exact", "structured"), 24),
+    ("multistage", ("multi-stage", "exact", "stage-optimal"), 24),
     ("coreservation", ("co-rsbfr", "exact", "milp"), 24),
     ("dag", ("heft", "exact", "milp"), 24),
     ("bag", ("gds", "exact", "milp"), 24),

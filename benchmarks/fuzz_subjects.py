@@ -12,7 +12,7 @@ _LIMITS = ("--time-limit", "1")
 _METHODS = {
     "iit": ("edf-iit-2", "opr", "exact"),
     "admission": ("edf-iit-2", "fast-edf-iit", "edf-opr-mn", "exact", "bound-fluid"),
-    "multistage": ("multi-stage", "structured", "exact"),
+    "multistage": ("multi-stage", "stage-optimal", "exact"),
     "coreservation": ("co-rspb", "rb", "exact"),
     "dag": ("heft", "cpop", "exact"),
     "bag": ("min-min", "gds", "mct", "exact"),
@@ -176,34 +176,34 @@ def _simulated(folder: Path) -> list[FileKind]:
 
 def _foreign(folder: Path) -> list[FileKind]:
     """Return files of formats that others have defined."""
-    dag = ("convert", "@", "--to", "dag", "--machines", "2")
+    dag = ("convert", "graph", "@", "--machines", "2")
     costs = _written(folder / "times.csv", _COSTS)
-    machines = ("convert", str(_written(folder / "a.stg", _STG)), "--to", "dag")
+    machines = ("convert", "graph", str(_written(folder / "a.stg", _STG)))
 
     def subject(kind: str, text: str, suffix: str, *commands: tuple[str, ...]) -> FileKind:
         file = _written(folder / f"{kind}{suffix}", text)
         return FileKind(kind, (file,), suffix, commands)
 
-    cores = ("convert", "@", "--to", "coreservation", "--from")
+    cores = ("convert", "bins", "@", "--format")
     return [
         subject(
             "swf",
             _SWF,
             ".swf",
-            ("convert", "@", "--to", "iit", "--at", "15", "--load", "10"),
-            ("convert", "@", "--to", "admission"),
-            ("convert", "@", "--to", "multistage"),
-            ("convert", "@", "--to", "coreservation", "--machine-size", "4"),
+            ("convert", "swf", "@", "--to", "iit", "--at", "15", "--load", "10"),
+            ("convert", "swf", "@", "--to", "admission"),
+            ("convert", "swf", "@", "--to", "multistage"),
+            ("convert", "swf", "@", "--to", "coreservation", "--machine-size", "4"),
         ),
-        subject("stg", _STG, ".stg", dag, (*dag, "--exact-numbers"), dag[:4]),
+        subject("stg", _STG, ".stg", dag, (*dag, "--exact-numbers"), dag[:3]),
         subject("dot", _DOT, ".dot", dag),
         subject("dax", _DAX, ".dax", dag),
         subject("pegasus", _PEGASUS, ".txt", dag),
         subject("wfformat", json.dumps(_WFFORMAT), ".json", dag),
-        subject("costs", _COSTS, ".csv", dag[:4]),
-        subject("edges", _EDGES, ".csv", ("convert", str(costs), "--to", "dag", "--edges", "@")),
+        subject("costs", _COSTS, ".csv", dag[:3]),
+        subject("edges", _EDGES, ".csv", ("convert", "graph", str(costs), "--edges", "@")),
         subject("machines", json.dumps(_MACHINES), ".json", (*machines, "--machines-file", "@")),
-        subject("etc", _ETC, ".txt", ("convert", "@", "--to", "bag", "--from", "etc")),
+        subject("etc", _ETC, ".txt", ("convert", "etc", "@")),
         subject("orlib", _ORLIB, ".txt", (*cores, "orlib"), (*cores, "orlib", "--problem", "u_0")),
         subject("bpplib", _BPPLIB, ".txt", (*cores, "bpplib")),
         subject("temporal", _TEMPORAL, ".txt", (*cores, "temporal")),

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from dlopt import generate, read, write
-from dlopt.batch import read_rows
+from dlopt.batch import read_records
 from dlopt.simulation.grid.sweep import read_rows as read_sweep
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
@@ -257,7 +257,7 @@ def temporary_files(folder: Path) -> list[str]:
 
 def of_batch(path: Path) -> Rows:
     """Return the rows of a batch; each line counts."""
-    known = {row.key: row for row in read_rows(path)}
+    known = {row.key: row for row in read_records(path)}
     lines = path.read_bytes().count(b"\n")
     rows = Counter((row.key, row.status, row.value, row.bound) for row in known.values())
     return rows + Counter(["again"] * max(0, lines - len(known)))

@@ -112,7 +112,7 @@ def _is_right(instance, found, entry, goal):
 def _is_right_beside_exact(file, entry, goal):
     instance = instance_of(file)
     found, optimum = answer(file, entry.name, goal.name), answer(file, "exact", goal.name)
-    if entry.name == "all-or-nothing" and found.status is Status.INFEASIBLE:
+    if entry.name == "feasibility" and found.status is Status.INFEASIBLE:
         plan = optimum.solution
         decided = (*plan.decisions, *getattr(plan, "grants", ()))
         assert any(not decision.accepted for decision in decided)

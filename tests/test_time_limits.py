@@ -28,7 +28,7 @@ EXPIRED = Limits(time_s=1e-9)
 LARGE: dict[str, tuple[Any, tuple[str, ...]]] = {
     "coreservation": (
         generate("coreservation", "overloaded", requests=100, seed=1),
-        ("exact", "lns", "milp", "cp-sat", "bound-knapsack", "bound-pooled"),
+        ("exact", "lns", "milp", "cp-sat", "bound-knapsack", "bound-aggregated"),
     ),
     "bag": (
         generate("bag", "gds", tasks=100, sites=5, seed=1),
@@ -45,7 +45,7 @@ LARGE: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 LARGE["admission"] = (
     generate("admission", "small", nodes=6, tasks=30, seed=1),
-    ("exact", "bound-fluid", "bound-window"),
+    ("exact", "bound-fluid", "bound-window-cuts"),
 )
 CASES = [(stem, method) for stem, (_, methods) in LARGE.items() for method in methods]
 HEURISTICS = {

@@ -39,7 +39,7 @@ METHODS: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 OTHERWISE: Mapping[str, tuple[str, dict[str, Any]]] = {
     f"{label}{READINGS[reading]}": (METHODS[label][0], options)
-    for reading, options in (("run late", {"late": "run"}), ("at home", {"sites": "home"}))
+    for reading, options in (("run late", {"tardy": "run"}), ("at home", {"sites": "home"}))
     for label in BASELINES
 }
 """The baselines where late tasks are run, or tasks stay at their site."""

@@ -17,9 +17,9 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "Co-RSPB": ("co-rspb", {}),
     "Co-RSBF": ("co-rsbf", {}),
     "Co-RSBFR": ("co-rsbfr", {}),
-    "bound": ("bound-lp", {}),
+    "bound": ("bound-aggregated-lp", {}),
     "clairvoyant": ("lns", {}),
-    "exact per batch": ("exact-per-batch", {}),
+    "exact per batch": ("rolling-exact", {}),
 }
 """By what the curves are called."""
 PRINTED = " as printed"
@@ -34,7 +34,7 @@ METHODS |= {
 }
 EXACT = ("bound", "clairvoyant", "exact per batch")
 BOUND = "bound"
-"""A single linear program. To branch (`bound-pooled`) brings half a percent at 300 requests."""
+"""A single linear program. To branch (`bound-aggregated`) brings half a percent at 300 requests."""
 OBJECTIVES = ("benefit", "rejections", "rejected-priority")
 """Measures that an exact method can be asked for."""
 

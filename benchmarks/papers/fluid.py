@@ -23,5 +23,5 @@ def fluid_bound(instance: Any, objective: str, otherwise: float) -> float:
         If there is no bound.
     """
     limits = Limits(time_s=_SECONDS, threads=1)
-    found = solve(instance, "bound-fluid", objective=objective, limits=limits, relax="yes")
+    found = solve(instance, "bound-fluid", objective=objective, limits=limits, relax=True)
     return float(found.bound) if isinstance(found.bound, int | float | Fraction) else otherwise

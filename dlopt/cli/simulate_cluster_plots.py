@@ -19,7 +19,7 @@ def draw_points(what: str, points: Sequence[LoadPoint], path: Path) -> None:
 
     measures = [("reject_ratio", "reject ratio"), ("utilization", "utilization")]
     if any(map(is_mixed, points)):
-        measures.insert(1, ("reservation_reject_ratio", "reservations refused"))
+        measures.insert(1, ("reservation_reject_ratio", "reservation reject ratio"))
     names = list(dict.fromkeys(point.method for point in points))
     without = any(point.system_load is None for point in points)
     panels = []
@@ -70,7 +70,7 @@ def draw_runs(what: str, runs: Sequence[StreamRun] | Sequence[MixedRun], path: P
     tasks = len(stream) - stream.promised
     note = f"{tasks:,} task{'s' * (tasks != 1)} on {stream.cluster.nodes:,} nodes"
     if stream.promised:
-        note += f", {stream.promised:,} promised before"
+        note += f", {stream.promised:,} accepted before"
     units = runs[0].instance.units
     axis = f"time ({units})" if units else "time"
     plot_curves(panels, path, title=what, note=note, axis=axis, steps=True)

@@ -32,10 +32,10 @@ def table(what: str, points: Sequence[LoadPoint]) -> Table:
     title = f"{escape(what)}, {seeds} seed{'s' * (seeds > 1)}"
     table = Table(box=box.SIMPLE_HEAD, title=title, padding=(0, 1, 0, 0))
     mixed = any(map(is_mixed, points))
-    heads = ["asked\nload", "method", "reject ratio"]
-    heads += ["reservations\nrefused", "tasks and\nreservations"] * mixed
-    heads += ["utilization", "misses", "queue\nmean"]
-    heads += ["queue\nmax", "drain", "decisions\nper s", "drawn\nload"]
+    heads = ["nominal\nload", "method", "reject ratio"]
+    heads += ["reservation\nreject ratio", "total\nreject ratio"] * mixed
+    heads += ["utilization", "deadline\nmisses", "queue\nmean"]
+    heads += ["queue\nmax", "drain\ntime", "decisions\nper s", "realised\nload"]
     for head in heads:
         left = head == "method"
         table.add_column(head, justify="left" if left else "right", no_wrap=True)

@@ -17,17 +17,17 @@ _MEASURES = ("miss_ratio", "reject_ratio", "utilization", "bound")
 _PARTS = (("first third", 0, 1 / 3), ("middle", 1 / 3, 2 / 3), ("last third", 2 / 3, 1))
 
 
-def told(found: StrategyComparison) -> Iterator[RenderableType]:
+def report(found: StrategyComparison) -> Iterator[RenderableType]:
     """Yield identification, gains, stability, and the table of strategies."""
     setting, model, design = found.setting, found.model, found.design
     where = "the given tasks" if setting.given else f"system load {setting.identified_at:g}"
-    moved = f"bounds moved in {setting.excited_from:g} to {setting.excited_to:g}"
+    moved = f"bounds varied in {setting.excited_from:g} to {setting.excited_to:g}"
     yield f"identification: {model.samples} periods at {where}, {moved}"
     yield f"  {_equation(model)}"
-    sure = "" if model.significant else ", [bold red]hardly told from 0[/]"
+    doubt = "" if model.significant else ", [bold red]not significantly different from 0[/]"
     fit = f"R^2 {model.r2:.3f}, {found.validation:.3f} on another run"
     error = f"± {model.gain_error:.3f} (one standard error)"
-    yield f"  {fit}; gain {model.gain:.3f} {error}{sure}"
+    yield f"  {fit}; gain {model.gain:.3f} {error}{doubt}"
     gains = design.gains
     yield (
         f"controller: U(k) = U(k-1) + {gains.proportional:.3f} (e(k) - e(k-1)) + "
@@ -35,12 +35,12 @@ def told(found: StrategyComparison) -> Iterator[RenderableType]:
     )
     wanted = setting.specification
     yield (
-        f"  least gain on the root locus for: settling time {wanted.settling:g} periods, "
+        f"  smallest gain on the root locus with settling time {wanted.settling:g} periods, "
         f"overshoot {wanted.overshoot:.0%}, gain margin {wanted.gain_margin:g}"
     )
     poles = ", ".join(_pole(pole) for pole in design.poles)
     word = "stable, all" if design.stable else "[bold red]unstable, not all[/]"
-    yield f"stability: {word} poles of the closed loop lie within the unit circle: {poles}"
+    yield f"stability: {word} poles of the closed loop within the unit circle: {poles}"
     yield (
         f"  settling time {design.settling} periods, overshoot {design.overshoot:.1%}, "
         f"gain margin {design.gain_margin:.3g}"

@@ -221,7 +221,7 @@ class ReservationChart:
         self.instance, self.solution = instance, solution
         self.number = {request.id: index for index, request in enumerate(instance.requests)}
         self.accepted = {one.request for one in solution.decisions if one.accepted}
-        self.because = {one.request: one.because for one in solution.decisions}
+        self.reason_of = {one.request: one.reason for one in solution.decisions}
         self.rejected = [one for one in instance.requests if one.id not in self.accepted]
         self.named = len(self.rejected) <= MAX_NAMED
         windows = [(float(one.start), float(one.end)) for one in instance.requests]
@@ -293,7 +293,7 @@ class ReservationChart:
     def _rejected(self) -> Iterator[Bar]:
         first = len(self.instance.machines)
         for request, lane in zip(self.rejected, self.lane, strict=True):
-            words = self.because.get(request.id) if self.named else request.id
+            words = self.reason_of.get(request.id) if self.named else request.id
             yield Bar(
                 first + lane, float(request.start), float(request.end), clean(words or "", 80)
             )

@@ -44,6 +44,9 @@ class Record:
 
     __slots__ = ()
 
+    FORMER_FIELDS: ClassVar[Mapping[str, str]] = {}
+    """What fields are called now that older files call otherwise, by their former names."""
+
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in _checks(type(self))}
         values, found = examine(type(self), given)
@@ -156,6 +159,8 @@ def examine(
     """
     if not isinstance(data, Mapping):
         return {}, (Fault(path, data, "must be an object with named fields"),)
+    if kind.FORMER_FIELDS:
+        data = {kind.FORMER_FIELDS.get(key, key): value for key, value in data.items()}
     found: list[Fault] = []
     values: dict[str, Any] = {}
     checks = _checks(kind)

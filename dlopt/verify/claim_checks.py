@@ -57,7 +57,7 @@ def check_bound(trial: Trial) -> tuple[ClaimViolation, ...]:
     return ()
 
 
-_FEASIBILITY_METHOD = "all-or-nothing"
+_FEASIBILITY_METHOD = "feasibility"
 """The exact method whose solutions accept everything: only such solutions refute its proofs."""
 
 

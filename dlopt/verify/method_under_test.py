@@ -12,7 +12,7 @@ from dlopt.errors import DloptError, NotApplicableError
 from dlopt.problems.validated_record import Header
 from dlopt.registry import Method
 from dlopt.result import PLAN_CLASSES, Limits, Objective, Result, Status, Value
-from dlopt.result_checker import RefutedAnswerError, misfit, verdict
+from dlopt.result_checker import InvalidResultError, checked_result, malformed_reason
 
 AnyResult: TypeAlias = Result[Any]
 """The result of a method of any problem."""
@@ -128,7 +128,7 @@ def run_method(
         return Answer(goal, result)
     except NotApplicableError:
         return None
-    except RefutedAnswerError as error:
+    except InvalidResultError as error:
         result = error.result
         if result.violations:
             result = replace(result, status=Status.UNSOUND)
@@ -191,11 +191,11 @@ def _checked_result(
         result = entry.load()(
             instance, objective=goal.name, limits=Limits(), hint=None, seed=seed, **read
         )
-    malformed = misfit(entry.stem, result)
+    malformed = malformed_reason(entry.stem, result)
     if malformed is not None:
         raise DloptError(f"{entry.name} failed: {malformed}")
     result = replace(result, objective=goal.name, method=entry.name, seed=seed)
-    return verdict(instance, entry, goal, result)
+    return checked_result(instance, entry, goal, result)
 
 
 def is_in_class(result: AnyResult, proof: AnyResult) -> bool:

@@ -77,7 +77,7 @@ class _CertificateChecker:
         )
         self.missing = len(all_tasks.tasks) - len(self.scaled.tasks)
         # Whether all tasks fit is another question than whether there is a schedule.
-        asks_for_all = result.method == "all-or-nothing" and result.status is Status.INFEASIBLE
+        asks_for_all = result.method == "feasibility" and result.status is Status.INFEASIBLE
         allowed = {task.index for task in all_tasks.tasks if task.mandatory or asks_for_all}
         mandatory = {task.index for task in self.scaled.tasks if task.mandatory}
         self.wrongly_forced = mandatory - allowed

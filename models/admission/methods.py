@@ -196,7 +196,7 @@ def feasible_queue(
         value=value,
         bound=value,
         reason=_with_float_warning(instance, reason),
-        method="all-or-nothing",
+        method="feasibility",
         seed=seed,
         plan_class=_plan_class(installments),
         installments=installments if installments > 1 else None,
@@ -213,7 +213,7 @@ def bound_fluid(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    relax: str = "no",
+    relax: bool = False,
 ) -> Answer:
     """Bound what every schedule can accept, with any number of chunks, by fluid relaxation.
 
@@ -227,7 +227,7 @@ def bound_fluid(
     hint
         Not used.
     seed : int
-    relax : {"no", "yes"}
+    relax : bool, default False
         Whether tasks may be accepted partially: one linear program, for thousands of tasks.
 
     Returns
@@ -251,7 +251,7 @@ def bound_fluid(
     >>> bound_fluid(Instance(Cluster(2, tau=1, chi=1), tasks)).bound
     1
     """
-    return _bound_result(instance, objective, limits, seed, None, relax == "yes", "bound-fluid")
+    return _bound_result(instance, objective, limits, seed, None, relax, "bound-fluid")
 
 
 def bound_window(
@@ -293,7 +293,9 @@ def bound_window(
     >>> bound_fluid(instance).bound, bound_window(instance).bound
     (2, 1)
     """
-    return _bound_result(instance, objective, limits, seed, installments, False, "bound-window")
+    return _bound_result(
+        instance, objective, limits, seed, installments, False, "bound-window-cuts"
+    )
 
 
 def _bound_result(

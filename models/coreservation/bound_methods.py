@@ -65,7 +65,7 @@ def bound_lp(
     >>> bound_lp(Instance((Machine("m", 5),), asked)).bound
     Fraction(1, 2)
     """
-    return _relaxation_result(instance, objective, limits, seed, "bound-lp", 1)
+    return _relaxation_result(instance, objective, limits, seed, "bound-aggregated-lp", 1)
 
 
 def bound_pooled(
@@ -109,7 +109,7 @@ def bound_pooled(
     1
     """
     return _relaxation_result(
-        instance, objective, limits, seed, "bound-pooled", aggregated_relaxation.MAX_NODES
+        instance, objective, limits, seed, "bound-aggregated", aggregated_relaxation.MAX_NODES
     )
 
 

@@ -124,7 +124,7 @@ def cp_sat(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    symmetric: str = "no",
+    symmetry_breaking: bool = True,
 ) -> Answer:
     """Solve the full model over all requests by CP-SAT alone.
 
@@ -132,7 +132,7 @@ def cp_sat(
     ----------
     instance, objective, limits, hint, seed
         As in `exact_plan`.
-    symmetric : {"no", "yes"}
+    symmetry_breaking : bool, default True
         Whether identical machines stay interchangeable.
 
     Returns
@@ -169,7 +169,7 @@ def cp_sat(
         "CP-SAT",
         relaxation=False,
         primal_heuristics=False,
-        symmetric=symmetric == "yes",
+        symmetric=not symmetry_breaking,
     )
 
 
@@ -180,7 +180,7 @@ def milp(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    symmetric: str = "no",
+    symmetry_breaking: bool = True,
     solver: str = DEFAULT,
 ) -> Answer:
     """Solve the full model over all requests as a MILP alone.
@@ -189,7 +189,7 @@ def milp(
     ----------
     instance, objective, limits, hint, seed
         As in `exact_plan`; the solver itself starts without the hint.
-    symmetric : {"no", "yes"}
+    symmetry_breaking : bool, default True
         Whether identical machines stay interchangeable.
     solver : str
         Any solver that PuLP knows by name.
@@ -233,7 +233,7 @@ def milp(
         solver=solver,
         relaxation=False,
         primal_heuristics=False,
-        symmetric=symmetric == "yes",
+        symmetric=not symmetry_breaking,
     )
 
 

@@ -116,7 +116,7 @@ def exact_per_batch(
         objective=goal,
         value=objective_value(instance, solution, goal),
         reason=reason,
-        method="exact-per-batch",
+        method="rolling-exact",
         seed=seed,
         plan_class="any",
         solver="CP-SAT+HiGHS",

@@ -68,7 +68,7 @@ def proven_value(
     if result.objective not in WEIGHTED_OBJECTIVES:
         return None, f"certificates do not support the objective {result.objective}"
     # Whether everything fits is another question than whether there is a schedule.
-    asks_for_all = result.method == "all-or-nothing" and result.status is Status.INFEASIBLE
+    asks_for_all = result.method == "feasibility" and result.status is Status.INFEASIBLE
     whole = ScaledInstance.from_instance(instance, result.objective, accept_all=asks_for_all)
     scaled, missing = _restrict_to_named(whole, certificate.names)
     flaw = _find_flaw(scaled, certificate)

@@ -198,7 +198,7 @@ def feasible_together(
         value=value,
         bound=value,
         reason=reason,
-        method="all-or-nothing",
+        method="feasibility",
         seed=seed,
         plan_class="any" if any_plan else _plan_class(instance, installments),
         installments=None if any_plan or installments == 1 else installments,
@@ -215,7 +215,7 @@ def bound_fluid(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    relax: str = "no",
+    relax: bool = False,
 ) -> Answer:
     """Bound what every schedule can accept, with any number of chunks, by fluid relaxation.
 
@@ -229,7 +229,7 @@ def bound_fluid(
     hint
         Not used.
     seed : int
-    relax : {"no", "yes"}
+    relax : bool, default False
         Whether tasks and reservations may be accepted partially: one linear program.
 
     Returns
@@ -258,7 +258,7 @@ def bound_fluid(
     """
     objective = objective or "accepted"
     scaled = ScaledInstance.from_instance(instance, objective)
-    bound = upper_bound(scaled, limits, relaxation_only=relax == "yes", seed=seed)
+    bound = upper_bound(scaled, limits, relaxation_only=relax, seed=seed)
     value, reason = bound.value, bound.derivation
     if value is None:
         value = Fraction(0)

@@ -96,7 +96,7 @@ def structured_plan(
         value = claimed_value(instance, plan, objective)
         bound = None if rational.bound is None else value
         return replace(rational, solution=plan, value=value, bound=bound)
-    name = "structured"
+    name = "stage-optimal"
 
     def answer(
         status: Status, reason: str | None, plan: Solution | None = None

@@ -38,10 +38,10 @@ main()
 def test_a_flaw_is_found_and_written(dlopt: Command, tmp_path: Path) -> None:
     done = dlopt(*FLAWED, code=1)
     assert done.err == ""
-    assert done.out.startswith("sound (edf-opr-mn:literal): 2 x 2 (jobs x machines)\n")
+    assert done.out.startswith("sound (edf-opr-mn:literal): 2 x 2 (tasks x machines)\n")
     assert "channel-overlap on channel" in done.out
-    assert "no plan is worth what it says" in done.out
-    assert "a second" in done.out
+    assert "no plan has the reported value" in done.out
+    assert "per second" in done.out
     folder = tmp_path / "falsified"
     names = [f"{STEM}.json", f"{STEM}.result.json", f"{STEM}.svg"]
     assert sorted(file.name for file in folder.iterdir()) == names
@@ -66,9 +66,9 @@ def test_nothing_is_found_of_what_is_sound(dlopt: Command, tmp_path: Path) -> No
     assert not (tmp_path / "falsified").exists()
     data = dlopt("falsify", "admission", "edf-opr-mn", "--examples", 40, "--json").json
     assert data["found"] is False
-    assert data["tried"] + data["left_out"] == 40
+    assert data["tried"] + data["skipped"] == 40
     told = dlopt("falsify", "admission", "edf-opr-mn", "--examples", 40).out
-    assert f"does not apply to {data['left_out']} more" in told
+    assert f"{data['skipped']} more skipped" in told
 
 
 def test_a_claim_by_its_name(dlopt: Command) -> None:
@@ -82,7 +82,7 @@ def test_options_of_a_method(dlopt: Command) -> None:
     words = ("falsify", "admission", "hybrid", "--set", "threshold=1", "--examples", 400)
     words += ("--claim", "as-good-as-planned")
     done = dlopt(*words, code=1)
-    assert "as-good-as-planned (hybrid threshold=1): 2 x 2 (jobs x machines)" in done.out
+    assert "as-good-as-planned (hybrid threshold=1): 2 x 2 (tasks x machines)" in done.out
     data = dlopt(*words, "--json", code=1).json
     assert data["options"] == {"threshold": 1}
 

@@ -35,7 +35,7 @@ PLANS = ("mct", "min-min", "sufferage", "edf", "gds", "exact")
 def instances(draw):
     """Return a bag in mixed numbers; some tasks are due when a plan ends them."""
     instance = restated(draw, draw(bags()))
-    plan = solve(instance, "mct", late="run").solution
+    plan = solve(instance, "mct", tardy="run").solution
     ends = {one.task: one.end for one in plan.placements}
     tasks = []
     for task in instance.tasks:

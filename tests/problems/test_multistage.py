@@ -158,8 +158,8 @@ def test_a_refusal_says_why():
         "channel": "the channel is not free",
         "task": "task b would miss its deadline",
     }
-    for because, words in said.items():
-        assert Grant("r", False, 0, because=because, missed="b").reason == words
+    for conflict, words in said.items():
+        assert Grant("r", False, 0, conflict=conflict, missed="b").reason == words
     assert Grant("r", False, 0).reason == "refused"
     assert Grant("r", True, 0, (1,)).reason is None
 

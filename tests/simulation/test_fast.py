@@ -22,7 +22,13 @@ def test_what_a_reading_loses_is_a_miss(reading):
 
 @pytest.mark.parametrize(
     "name",
-    ["fast-edf-iit", "fast-edf-iit-r0", "fast-edf-iit-r1", "fast-edf-iit-replay", "hybrid"],
+    [
+        "fast-edf-iit",
+        "fast-edf-iit-minimal",
+        "fast-edf-iit-linear",
+        "fast-edf-iit-simulated",
+        "hybrid",
+    ],
 )
 @pytest.mark.parametrize("dc_ratio", [2, 20])
 def test_repairs_miss_nothing(name, dc_ratio):

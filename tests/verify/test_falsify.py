@@ -292,8 +292,8 @@ def test_a_method_is_asked_with_the_options_of_the_claim_or_of_the_caller(tmp_pa
 
 def test_the_gap_of_a_method_with_options():
     words = {"target": "gap", "objective": "accepted", "examples": 60, "size": Size(2, 1)}
-    found = falsify("bag", "edf", options={"late": "run"}, **words).finding
-    assert found.options == {"late": "run"}
+    found = falsify("bag", "edf", options={"tardy": "run"}, **words).finding
+    assert found.options == {"tardy": "run"}
     assert found.gap > 0
 
 

@@ -58,7 +58,7 @@ def test_a_search_by_hypothesis_ends_without_an_instance():
 
 def test_hypothesis_is_imported_by_the_strategies_alone():
     program = (
-        "import sys, dlopt, dlopt.cli.commands, dlopt.verify, dlopt.verify.falsification;"
+        "import sys, dlopt, dlopt.cli.app, dlopt.verify, dlopt.verify.falsification;"
         "assert 'hypothesis' not in sys.modules;"
         "from dlopt.verify import strategies; assert 'hypothesis' in sys.modules"
     )

@@ -267,12 +267,12 @@ class Admission(Guarded):
 
         Notes
         -----
-        Exact in exact numbers (``fast-edf-iit-r0``, whose test has no earliest one where the task
-        would be sent until its deadline, answers a billionth later then). In floats late by 256
-        units in the last place of the absolute deadline at the most, and ``fast-edf-iit-replay`` by
-        what it forgives as rounding. Complexity: a decision for
-        each deadline at which one of the comparisons changes that lies before the answer: for each
-        place in the order, at the most as many as there are nodes. FAST-EDF-IIT is asked once.
+        Exact in exact numbers (``fast-edf-iit-minimal``, whose test has no earliest one where the
+        task would be sent until its deadline, answers a billionth later then). In floats late by
+        256 units in the last place of the absolute deadline at the most, and
+        ``fast-edf-iit-simulated`` by what it forgives as rounding. Complexity: a decision for each
+        deadline at which one of the comparisons changes that lies before the answer: for each place
+        in the order, at the most as many as there are nodes. FAST-EDF-IIT is asked once.
 
         Examples
         --------

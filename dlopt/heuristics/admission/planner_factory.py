@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from dlopt.aliases import current_method
 from dlopt.arithmetic import Number
 from dlopt.errors import NotApplicableError
 from dlopt.heuristics.admission.algorithm_names import Algorithm
@@ -76,8 +77,8 @@ def parse(name: object) -> Policy:
     Parameters
     ----------
     name : str
-        One that `Algorithm.parse` reads; ``fast-edf-iit``, ``fast-edf-iit-r0``, ``-r1`` or
-        ``-replay``; ``fast-mwf-iit``, ``fast-mwf-iit-r1`` or ``-replay``;
+        One that `Algorithm.parse` reads; ``fast-edf-iit``, ``fast-edf-iit-minimal``, ``-linear``
+        or ``-simulated``; ``fast-mwf-iit``, ``fast-mwf-iit-linear`` or ``-simulated``;
         ``fast-edf-iit:literal-waiting``, ``-edf``, ``-dispatched`` or ``-chunk``;
         ``hybrid`` or ``hybrid:literal``.
 
@@ -88,11 +89,13 @@ def parse(name: object) -> Policy:
 
     Examples
     --------
-    >>> parse("fast-edf-iit-r1").name, parse("edf-opr-mn").name
-    ('fast-edf-iit-r1', 'edf-opr-mn')
+    >>> parse("fast-edf-iit-linear").name, parse("edf-opr-mn").name
+    ('fast-edf-iit-linear', 'edf-opr-mn')
     """
     if isinstance(name, Policy):
         return name
+    if isinstance(name, str):
+        name = current_method("admission", name)
     hybrid = HybridAlgorithm.parse(name)
     if hybrid is not None:
         return hybrid

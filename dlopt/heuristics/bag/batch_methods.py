@@ -1,7 +1,7 @@
 """Batch-mode mapping heuristics, which consider all tasks that are left, as registered methods.
 
 All tasks are one meta-task, known from the start; a task that has not arrived yet is waited for.
-For ``late`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
+For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def min_min(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Place, in each step, the task whose earliest completion time is least, on that machine.
@@ -44,7 +44,7 @@ def min_min(
     >>> min_min(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    return run_mapping(instance, objective, late, sites, _map_in_batch("min-min"))
+    return run_mapping(instance, objective, tardy, sites, _map_in_batch("min-min"))
 
 
 def max_min(
@@ -54,7 +54,7 @@ def max_min(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Place, in each step, the task whose earliest completion time is greatest, on that machine.
@@ -66,7 +66,7 @@ def max_min(
     >>> max_min(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    return run_mapping(instance, objective, late, sites, _map_in_batch("max-min"))
+    return run_mapping(instance, objective, tardy, sites, _map_in_batch("max-min"))
 
 
 def sufferage(
@@ -76,7 +76,7 @@ def sufferage(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Place, in each step, the task that would lose most on its second best machine.
@@ -88,17 +88,17 @@ def sufferage(
     >>> sufferage(Instance(etc=((4, 2), (3, 2), (9, 5)))).value
     7
     """
-    return run_mapping(instance, objective, late, sites, _map_in_batch("sufferage"))
+    return run_mapping(instance, objective, tardy, sites, _map_in_batch("sufferage"))
 
 
-def greedy(
+def duplex(
     instance: Instance,
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Duplex: the better schedule of :func:`min_min` and :func:`max_min`; of equals the former.
@@ -109,12 +109,12 @@ def greedy(
 
     Examples
     --------
-    >>> greedy(Instance(etc=((2, 4), (2, 4), (4, 4)))).value
+    >>> duplex(Instance(etc=((2, 4), (2, 4), (4, 4)))).value
     4
     """
     goal = OBJECTIVES[objective or default_objective(instance)]
     first, second = (
-        method(instance, objective=goal.name, late=late, sites=sites)
+        method(instance, objective=goal.name, tardy=tardy, sites=sites)
         for method in (min_min, max_min)
     )
     if first.value is None or second.value is None:

@@ -1,6 +1,6 @@
 """Immediate-mode mapping heuristics, which map tasks one by one, as registered methods.
 
-For ``late`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
+For ``tardy`` and ``sites`` see :func:`dlopt.heuristics.bag.results.run_mapping`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def mct(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Minimum completion time: map tasks as they arrive, each where it ends first.
@@ -41,7 +41,7 @@ def mct(
     place_tasks = _map_one_by_one(
         immediate_mode.order_by_release, immediate_mode.minimum_completion_time
     )
-    return run_mapping(instance, objective, late, sites, place_tasks)
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def met(
@@ -51,7 +51,7 @@ def met(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Minimum execution time: map tasks as they arrive, each where it takes least.
@@ -71,7 +71,7 @@ def met(
     place_tasks = _map_one_by_one(
         immediate_mode.order_by_release, immediate_mode.minimum_execution_time
     )
-    return run_mapping(instance, objective, late, sites, place_tasks)
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def olb(
@@ -81,7 +81,7 @@ def olb(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Opportunistic load balancing: map tasks as they arrive, to the machine that is free next.
@@ -100,7 +100,7 @@ def olb(
     place_tasks = _map_one_by_one(
         immediate_mode.order_by_release, immediate_mode.opportunistic_load_balancing
     )
-    return run_mapping(instance, objective, late, sites, place_tasks)
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def kpb(
@@ -110,7 +110,7 @@ def kpb(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
     k: int = 20,
 ) -> Result[Solution]:
@@ -139,17 +139,17 @@ def kpb(
     if not 1 <= k <= 100:
         raise NotApplicableError(f"k must be a percentage from 1 to 100, got {k}")
     place_tasks = _map_one_by_one(immediate_mode.order_by_release, immediate_mode.k_percent_best(k))
-    return run_mapping(instance, objective, late, sites, place_tasks)
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
-def sa(
+def switching(
     instance: Instance,
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
     low: int = 60,
     high: int = 90,
@@ -173,7 +173,7 @@ def sa(
 
     Examples
     --------
-    >>> sa(Instance(etc=((4, 2), (3, 4), (2, 5)))).value
+    >>> switching(Instance(etc=((4, 2), (3, 4), (2, 5)))).value
     5
     """
     if not 0 <= low < high <= 100:
@@ -182,7 +182,7 @@ def sa(
     place_tasks = _map_one_by_one(
         immediate_mode.order_by_release, immediate_mode.switching_algorithm(low, high)
     )
-    return run_mapping(instance, objective, late, sites, place_tasks)
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def edf(
@@ -192,7 +192,7 @@ def edf(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Earliest deadline first: map tasks by deadline, each where it ends first.
@@ -207,14 +207,14 @@ def edf(
     --------
     >>> from dlopt.problems.bag import Machine, Task
     >>> tasks = tuple(Task(name, 2, absolute_deadline=6) for name in "abcd")
-    >>> result = edf(Instance(tasks, (Machine("m"),)), objective="accepted", late="run")
+    >>> result = edf(Instance(tasks, (Machine("m"),)), objective="accepted", tardy="run")
     >>> result.value, result.reason
     (3, 'late: 1 task, first d')
     """
     place_tasks = _map_one_by_one(
         immediate_mode.order_by_deadline, immediate_mode.minimum_completion_time
     )
-    return run_mapping(instance, objective, late, sites, place_tasks)
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def priority_edf(
@@ -224,7 +224,7 @@ def priority_edf(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    late: str = "drop",
+    tardy: str = "reject",
     sites: str = "all",
 ) -> Result[Solution]:
     """Map critical tasks first, then firm, then soft ones, each class as in :func:`edf`.
@@ -239,7 +239,7 @@ def priority_edf(
     place_tasks = _map_one_by_one(
         immediate_mode.order_by_priority, immediate_mode.minimum_completion_time
     )
-    return run_mapping(instance, objective, late, sites, place_tasks)
+    return run_mapping(instance, objective, tardy, sites, place_tasks)
 
 
 def _map_one_by_one(

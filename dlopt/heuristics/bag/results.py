@@ -16,7 +16,7 @@ PLAN_CLASS: PlanClass = "any"
 def run_mapping(
     instance: Instance,
     objective: str | None,
-    late: str,
+    tardy: str,
     sites: str,
     place_tasks: Callable[[PartialSchedule], object],
 ) -> Result[Solution]:
@@ -26,7 +26,7 @@ def run_mapping(
     ----------
     instance : Instance
     objective : str, optional
-    late : {"drop", "run"}
+    tardy : {"reject", "run"}
         Whether a task that would miss its deadline where the rule maps it is dropped, and takes no
         time, or is run late. A task without a deadline is run in either case.
     sites : {"all", "home"}
@@ -45,7 +45,7 @@ def run_mapping(
         goal = objective or default_objective(instance)
         reason = f"task {infeasible_task} must be run, and no machine at its site can"
         return Result(Status.UNKNOWN, objective=goal, plan_class=PLAN_CLASS, reason=reason)
-    partial = PartialSchedule(arrays, run_late=late == "run")
+    partial = PartialSchedule(arrays, run_late=tardy == "run")
     place_tasks(partial)
     return to_result(instance, partial.to_solution(), objective)
 

@@ -10,12 +10,12 @@ from dlopt.errors import NotApplicableError
 
 Order: TypeAlias = Literal["arrival", "priority", "density", "ascending", "descending"]
 Fit: TypeAlias = Literal["first", "best", "worst", "least-loaded"]
-Taking: TypeAlias = Literal["full", "greedy", "least"]
+AllocationRule: TypeAlias = Literal["full", "max", "min"]
 
 NameT = TypeVar("NameT", bound=str)
 
 ORDERS: tuple[Order, ...] = get_args(Order)
-TAKINGS: tuple[Taking, ...] = get_args(Taking)
+ALLOCATION_RULES: tuple[AllocationRule, ...] = get_args(AllocationRule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Algorithm:
     fit : {"first", "best", "worst", "least-loaded"}
         Among the machines with room for a part: the first, the one with the least room, with the
         most, or the one with the lowest average load over the window.
-    share : {"full", "greedy", "least"}
+    allocation : {"full", "max", "min"}
         What a part is allocated: all it asks for; all, or else as much as is useful on the machine
         of the largest benefit; the minimum that it accepts.
     refined : bool
@@ -46,7 +46,7 @@ class Algorithm:
     name: str
     order: Order
     fit: Fit
-    share: Taking
+    allocation: AllocationRule
     refined: bool = False
     trimmed: bool = False
     slips: frozenset[str] = frozenset()
@@ -56,13 +56,13 @@ _REPAIRED: Mapping[str, Algorithm] = {
     algorithm.name: algorithm
     for algorithm in (
         Algorithm("rb", "arrival", "least-loaded", "full"),
-        Algorithm("rspb", "priority", "least-loaded", "greedy"),
-        Algorithm("co-rspb", "priority", "best", "greedy"),
-        Algorithm("co-rsbf", "descending", "best", "least"),
-        Algorithm("co-rsbfr", "descending", "best", "least", refined=True),
-        Algorithm("first-fit", "arrival", "first", "greedy"),
-        Algorithm("best-fit", "arrival", "best", "greedy"),
-        Algorithm("worst-fit", "arrival", "worst", "greedy"),
+        Algorithm("rspb", "priority", "least-loaded", "max"),
+        Algorithm("co-rspb", "priority", "best", "max"),
+        Algorithm("co-rsbf", "descending", "best", "min"),
+        Algorithm("co-rsbfr", "descending", "best", "min", refined=True),
+        Algorithm("first-fit", "arrival", "first", "max"),
+        Algorithm("best-fit", "arrival", "best", "max"),
+        Algorithm("worst-fit", "arrival", "worst", "max"),
     )
 }
 
@@ -94,21 +94,21 @@ def parse(
     name: str,
     *,
     order: str | None = None,
-    share: str | None = None,
+    allocation: str | None = None,
     trimmed: bool = False,
 ) -> Algorithm:
-    """Return the algorithm of a name, one of `NAMES`, with an order and a share of its own.
+    """Return the algorithm of a name, one of `NAMES`, with its own order and allocation.
 
     Raises
     ------
     NotApplicableError
-        If there is no such name, order or share.
+        If there is no such name, order or allocation rule.
 
     Examples
     --------
     >>> parse("co-rspb:literal-stop").fit
     'first'
-    >>> parse("best-fit", order="descending", share="least").order
+    >>> parse("best-fit", order="descending", allocation="min").order
     'descending'
     """
     _known(name, NAMES, "algorithm")
@@ -120,7 +120,7 @@ def parse(
         name=name,
         order=_known(order or found.order, ORDERS, "order"),
         fit="first" if "stop" in slips else found.fit,
-        share=_known(share or found.share, TAKINGS, "share"),
+        allocation=_known(allocation or found.allocation, ALLOCATION_RULES, "allocation"),
         trimmed=trimmed,
         slips=frozenset(slips) - {""},
     )

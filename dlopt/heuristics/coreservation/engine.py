@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from dlopt import aliases
 from dlopt.arithmetic import Number, exact, shown, simplest
 from dlopt.errors import Fault, InvalidInstanceError, NotApplicableError
 from dlopt.heuristics.coreservation.algorithm_names import parse
@@ -39,13 +40,15 @@ class CoReservation(Guarded):
     now : Number, default 0
     holdings : sequence of Holding
         Reservations of others, that exist already.
-    order, share : str, optional
+    order, allocation : str, optional
         By default the algorithm's own, see
         `dlopt.heuristics.coreservation.algorithm_names.Algorithm`.
     trim : bool, default False
         Reserve the least CPU of the same benefit, where a benefit function is constant.
     exact_numbers : bool, optional
         Compute in fractions, or in floats; by default in fractions if no capacity is a float.
+    share : str, optional
+        Former name of `allocation`.
 
     Attributes
     ----------
@@ -57,7 +60,7 @@ class CoReservation(Guarded):
     InvalidInstanceError
         If there are no machines, or a holding is on none of them.
     NotApplicableError
-        If the algorithm, the order or the share does not exist.
+        If the algorithm, the order or the allocation rule does not exist.
 
     Notes
     -----
@@ -80,7 +83,7 @@ class CoReservation(Guarded):
     >>> soft = Part(60, 20, linear())
     >>> requests = [Request(f"r{k}", 0, 5, 15, 1, (soft, soft)) for k in range(2)]
     >>> for decision in engine.submit(requests):
-    ...     print(decision.request, decision.accepted, decision.because)
+    ...     print(decision.request, decision.accepted, decision.reason)
     r0 True None
     r1 False part 0 needs 20, no machine has more than 10 left in [5, 15)
     >>> [(share.machine, share.cpu) for share in engine.plan().shares]
@@ -99,13 +102,17 @@ class CoReservation(Guarded):
         now: Number = 0,
         holdings: Sequence[Holding] = (),
         order: str | None = None,
-        share: str | None = None,
+        allocation: str | None = None,
         trim: bool = False,
         exact_numbers: bool | None = None,
+        share: str | None = None,
     ) -> None:
+        if share is not None:
+            former = aliases.current_options("coreservation", {"share": share})
+            allocation = allocation or former["allocation"]
         if not all(isinstance(holding, Holding) for holding in holdings):
             raise NotApplicableError("holdings are needed, each a dlopt Holding")
-        self.algorithm = parse(algorithm, order=order, share=share, trimmed=trim)
+        self.algorithm = parse(algorithm, order=order, allocation=allocation, trimmed=trim)
         self.table = TimeSlotTable(machines, now=now, exact_numbers=exact_numbers)
         rule = f"must be one of the machines 0 to {len(self.table.machines) - 1}"
         faults = [
@@ -165,7 +172,7 @@ class CoReservation(Guarded):
         Returns
         -------
         tuple of Decision
-            In the order of the requests. Of a rejection, `because` says which part does not
+            In the order of the requests. Of a rejection, `reason` says which part does not
             fit.
 
         Raises

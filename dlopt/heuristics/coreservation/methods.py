@@ -38,7 +38,7 @@ def stream(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    trim: str = "no",
+    trim: bool = False,
     **options: Any,
 ) -> Result[Solution]:
     """Decide on the requests of an instance, batch by batch.
@@ -47,10 +47,10 @@ def stream(
     ----------
     algorithm : str
         One of `dlopt.heuristics.coreservation.algorithm_names.NAMES`.
-    trim : {"no", "yes"}
+    trim : bool, default False
         Whether to reserve the least CPU of the same benefit.
     **options
-        `order` and `share`, see `dlopt.heuristics.coreservation.engine.CoReservation`.
+        `order` and `allocation`, see `dlopt.heuristics.coreservation.engine.CoReservation`.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def stream(
         ``FEASIBLE``; its reason is that of the first rejection, if there is one.
     """
     goal = objective or default_objective(instance)
-    plan = run_batches(instance, algorithm, trim=trim == "yes", **options).plan()
+    plan = run_batches(instance, algorithm, trim=trim, **options).plan()
     return _result(instance, plan, goal)
 
 
@@ -110,13 +110,13 @@ def _result(instance: Instance, plan: Solution, goal: str) -> Result[Solution]:
         plan_class=PLAN_CLASS,
         reason=None
         if rejected is None
-        else f"first rejection: request {rejected.request}: {rejected.because}",
+        else f"first rejection: request {rejected.request}: {rejected.reason}",
     )
 
 
-_TRIM = {"trim": "no"}
-_FITTING = {"order": "arrival", "share": "greedy", **_TRIM}
-_OPTIONS: Mapping[str, Mapping[str, str]] = {
+_TRIM = {"trim": False}
+_FITTING: Mapping[str, Any] = {"order": "arrival", "allocation": "max", **_TRIM}
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "rb": {"order": "arrival"},
     "rb:literal-slots": {"order": "arrival"},
     "rspb": _TRIM,
@@ -141,7 +141,7 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        **options: str,
+        **options: Any,
     ) -> Result[Solution]:
         return stream(
             known[name],
@@ -157,7 +157,9 @@ def __getattr__(name: str) -> Callable[..., Result[Solution]]:
     declared = signature(method)
     common = list(declared.parameters.values())[:-1]
     own = [
-        Parameter(option, Parameter.KEYWORD_ONLY, default=default, annotation="str")
+        Parameter(
+            option, Parameter.KEYWORD_ONLY, default=default, annotation=type(default).__name__
+        )
         for option, default in _OPTIONS.get(known[name], {}).items()
     ]
     method.__signature__ = declared.replace(parameters=common + own)  # type: ignore[attr-defined]

@@ -91,7 +91,7 @@ class BatchPlacement:
         return not size, exact(request.priority) / (length * (size or 1))
 
     def _required(self, part: Part) -> Any:
-        return part.cpu if self.algorithm.share == "full" else part.least
+        return part.cpu if self.algorithm.allocation == "full" else part.least
 
     def _parts_in_order(self, request: Request) -> list[int]:
         """Return the order of parts: on a fixed machine first, then the largest first."""
@@ -103,9 +103,9 @@ class BatchPlacement:
 
     def _choose_allocation(self, request: Request, part: Part) -> tuple[int, Any, bool] | None:
         """Return the machine of a part, its share, and whether that may overbook the machine."""
-        whole = part.least if self.algorithm.share == "least" else part.cpu
+        whole = part.least if self.algorithm.allocation == "min" else part.cpu
         rooms = ((self.ledger.free_capacity(request, j), j) for j in self.machines(part))
-        if self.algorithm.share != "greedy" or part.hard:
+        if self.algorithm.allocation != "max" or part.hard:
             best = self._choose_fit(request, (room for room in rooms if covers(room[0], whole)))
             return None if best is None else (best, self.share_of(part, whole), False)
         seen: list[tuple[Any, int]] = []

@@ -76,7 +76,7 @@ def competitive(
     >>> [(place.machine, place.start) for place in result.solution.placements], result.value
     ([(0, 0), (0, 8), (0, 4)], 11)
     """
-    return run_scheduler(instance, objective, "append", schedule_competing_graphs)
+    return run_scheduler(instance, objective, False, schedule_competing_graphs)
 
 
 def schedule_competing_graphs(partial: PartialSchedule) -> None:

@@ -10,11 +10,11 @@ from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.levels import MeanCosts, b_levels, t_levels
 from dlopt.heuristics.dag.list_scheduling import schedule_best_pair_first, schedule_by_priority
 from dlopt.heuristics.dag.methods import run_scheduler
-from dlopt.heuristics.dag.partial_schedule import PartialSchedule, SlotPolicy
+from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.result import NO_LIMITS, Limits, Result
 
-MachineRule: TypeAlias = Literal["finish", "start"]
+MachineRule: TypeAlias = Literal["eft", "est"]
 Scheduler: TypeAlias = Callable[[PartialSchedule, MachineRule], None]
 
 
@@ -28,9 +28,9 @@ class ListMethod(Protocol):
         The objective whose value is reported; the schedule is the same for all.
     limits, hint, seed
         Not used.
-    slots : {"append", "insertion"}, default "append"
+    insertion : bool, default False
         Whether a task may be inserted between two that are placed already.
-    choice : {"finish", "start"}, default "finish"
+    machine_rule : {"eft", "est"}, default "eft"
         Whether a task is placed where it ends first, or where it starts first.
     """
 
@@ -42,8 +42,8 @@ class ListMethod(Protocol):
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        slots: SlotPolicy = "append",
-        choice: MachineRule = "finish",
+        insertion: bool = False,
+        machine_rule: MachineRule = "eft",
     ) -> Result[Solution]:
         """Return a schedule; of equal priorities the first task is taken."""
 
@@ -56,10 +56,12 @@ def _make_method(scheduler: Scheduler) -> ListMethod:
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        slots: SlotPolicy = "append",
-        choice: MachineRule = "finish",
+        insertion: bool = False,
+        machine_rule: MachineRule = "eft",
     ) -> Result[Solution]:
-        return run_scheduler(instance, objective, slots, lambda partial: scheduler(partial, choice))
+        return run_scheduler(
+            instance, objective, insertion, lambda partial: scheduler(partial, machine_rule)
+        )
 
     return method
 
@@ -67,8 +69,8 @@ def _make_method(scheduler: Scheduler) -> ListMethod:
 def _make_static_method(keys: Callable[[InstanceArrays], Sequence[Any]]) -> ListMethod:
     """Return the method that always places the ready task of the least key."""
 
-    def scheduler(partial: PartialSchedule, choice: MachineRule) -> None:
-        place = place_at_earliest_finish if choice == "finish" else place_at_earliest_start
+    def scheduler(partial: PartialSchedule, machine_rule: MachineRule) -> None:
+        place = place_at_earliest_finish if machine_rule == "eft" else place_at_earliest_start
         schedule_by_priority(partial, keys(partial.arrays), lambda task: place(partial, task))
 
     return _make_method(scheduler)
@@ -112,19 +114,19 @@ def _slack_keys(arrays: InstanceArrays) -> list[Any]:
     return keys
 
 
-def _schedule_earliest_pair(partial: PartialSchedule, choice: MachineRule) -> None:
+def _schedule_earliest_pair(partial: PartialSchedule, machine_rule: MachineRule) -> None:
     """Place the pair that ends (or starts) first; of equal pairs that of the largest b-level."""
     level = b_levels(partial.arrays, MeanCosts.from_arrays(partial.arrays), static=True)
-    find = partial.earliest_finish if choice == "finish" else partial.earliest_start
+    find = partial.earliest_finish if machine_rule == "eft" else partial.earliest_start
 
     def score(task: int, ready: Sequence[Any]) -> tuple[Any, int, Any]:
         machine, start, end = find(task, ready)
-        return (end if choice == "finish" else start, -level[task]), machine, start
+        return (end if machine_rule == "eft" else start, -level[task]), machine, start
 
     schedule_best_pair_first(partial, score)
 
 
-def _schedule_highest_dynamic_level(partial: PartialSchedule, choice: MachineRule) -> None:
+def _schedule_highest_dynamic_level(partial: PartialSchedule, machine_rule: MachineRule) -> None:
     """Place the pair of the largest dynamic level: b-level less start, as in DLS.
 
     By ends, the task's mean cost less its cost on the machine is added.
@@ -133,7 +135,7 @@ def _schedule_highest_dynamic_level(partial: PartialSchedule, choice: MachineRul
     level, scale = b_levels(partial.arrays, mean_costs), mean_costs.scale
 
     def score(task: int, ready: Sequence[Any]) -> tuple[Any, int, Any]:
-        if choice == "finish":
+        if machine_rule == "eft":
             machine, start, end = partial.earliest_finish(task, ready)
             return end * scale - mean_costs.task_costs[task] - level[task], machine, start
         machine, start, _ = partial.earliest_start(task, ready)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dlopt.heuristics.dag import heft_family
 from dlopt.heuristics.dag.instance_arrays import InstanceArrays
 from dlopt.heuristics.dag.lan_assignment import assign_lans
-from dlopt.heuristics.dag.partial_schedule import PartialSchedule, SlotPolicy
+from dlopt.heuristics.dag.partial_schedule import PartialSchedule
 from dlopt.problems.dag.claims import claimed_value
 from dlopt.problems.dag.data import Instance, Solution
 from dlopt.problems.dag.goals import default_objective
@@ -19,7 +19,7 @@ PLAN_CLASS: PlanClass = "any"
 def run_scheduler(
     instance: Instance,
     objective: str | None,
-    slots: SlotPolicy,
+    insertion: bool,
     scheduler: Callable[[PartialSchedule], None],
 ) -> Result[Solution]:
     """Schedule an instance by a function that fills a partial schedule.
@@ -29,7 +29,7 @@ def run_scheduler(
     """
     arrays = InstanceArrays.from_instance(instance)
     assign_lans(arrays)
-    partial = PartialSchedule(arrays, slots)
+    partial = PartialSchedule(arrays, "insertion" if insertion else "append")
     scheduler(partial)
     solution = partial.to_solution()
     goal = objective or default_objective(instance)
@@ -49,7 +49,7 @@ def heft(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: SlotPolicy = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
     """Place tasks by decreasing b-level (upward rank), each where it ends first.
 
@@ -60,7 +60,7 @@ def heft(
         The objective whose value is reported; the schedule is the same for all.
     limits, hint, seed
         Not used.
-    slots : {"insertion", "append"}, default "insertion"
+    insertion : bool, default True
         Whether a task may be inserted between two that are placed already.
 
     Returns
@@ -83,7 +83,7 @@ def heft(
     >>> heft(instance).value
     7
     """
-    return run_scheduler(instance, objective, slots, heft_family.heft)
+    return run_scheduler(instance, objective, insertion, heft_family.heft)
 
 
 def cpop(
@@ -93,7 +93,7 @@ def cpop(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: SlotPolicy = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
     """Place ready tasks by decreasing t-level + b-level, a critical path on one machine.
 
@@ -101,7 +101,7 @@ def cpop(
     those that cannot run there, and all others, where they end first. Parameters as for `heft`.
     Source: Topcuoglu, Hariri and Wu 2002.
     """
-    return run_scheduler(instance, objective, slots, heft_family.cpop)
+    return run_scheduler(instance, objective, insertion, heft_family.cpop)
 
 
 def peft(
@@ -111,23 +111,23 @@ def peft(
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: SlotPolicy = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
     """Place ready tasks by their mean optimistic cost, each where end + optimistic cost is least.
 
     Parameters as for `heft`. Complexity: O(edges x machines). Source: Arabnejad and Barbosa 2014.
     """
-    return run_scheduler(instance, objective, slots, heft_family.peft)
+    return run_scheduler(instance, objective, insertion, heft_family.peft)
 
 
-def lookahead(
+def heft_lookahead(
     instance: Instance,
     *,
     objective: str | None = None,
     limits: Limits = NO_LIMITS,
     hint: Solution | None = None,
     seed: int = 0,
-    slots: SlotPolicy = "insertion",
+    insertion: bool = True,
 ) -> Result[Solution]:
     """Place tasks by decreasing b-level, each where the last of its successors ends first.
 
@@ -135,4 +135,4 @@ def lookahead(
     `heft`. Complexity: O(machines^2) for an edge, and a copy of all timelines for a task and
     machine. Source: Bittencourt, Sakellariou and Madeira 2010.
     """
-    return run_scheduler(instance, objective, slots, heft_family.lookahead)
+    return run_scheduler(instance, objective, insertion, heft_family.lookahead)

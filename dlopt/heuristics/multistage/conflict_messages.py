@@ -28,9 +28,9 @@ def conflict_message(
         Tasks that have begun.
     """
     reason = str(refusal.reason)
-    if refusal.because == "task":
+    if refusal.conflict == "task":
         return reason
-    on_channel = refusal.because == "channel"
+    on_channel = refusal.conflict == "channel"
     named = set(reservation.nodes) if isinstance(reservation.nodes, tuple) else None
     end = reservation.channel_end if on_channel else reservation.end
     for holder, start, sent_by, done, nodes in _allocations(accepted, sent):

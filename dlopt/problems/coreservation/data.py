@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, MinLen
 
+from dlopt.aliases import renamed_property
 from dlopt.arithmetic import Number, exact, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
@@ -275,14 +276,18 @@ class Decision(Record):
     accepted : bool
     at : Number
         When it was decided: not before its arrival, nor after its batch.
-    because : str, optional
+    reason : str, optional
         Of a rejection: why.
     """
+
+    FORMER_FIELDS: ClassVar[Mapping[str, str]] = {"because": "reason"}
 
     request: str
     accepted: bool
     at: Number
-    because: str | None = None
+    reason: str | None = None
+
+    because = renamed_property("because", "reason")
 
 
 @dataclass(frozen=True, slots=True)

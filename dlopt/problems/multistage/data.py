@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Le
 
+from dlopt.aliases import renamed_property
 from dlopt.arithmetic import Number, is_exact, shown
 from dlopt.errors import Fault
 from dlopt.problems import validated_record
@@ -193,17 +194,19 @@ class Grant(Record):
         When it was decided.
     nodes : tuple of int
         Which it gets, if it is accepted.
-    because : {"nodes", "channel", "task"}, optional
+    conflict : {"nodes", "channel", "task"}, optional
         Of a refusal: too few nodes are free, the channel is not, or a task would miss.
     missed : str, optional
         The task that would miss.
     """
 
+    FORMER_FIELDS: ClassVar[Mapping[str, str]] = {"because": "conflict"}
+
     reservation: str
     accepted: bool
     at: Number
     nodes: tuple[int, ...] = ()
-    because: Literal["nodes", "channel", "task"] | None = None
+    conflict: Literal["nodes", "channel", "task"] | None = None
     missed: str | None = None
 
     @property
@@ -216,7 +219,9 @@ class Grant(Record):
             "channel": "the channel is not free",
             "task": f"task {self.missed} would miss its deadline",
         }
-        return "refused" if self.because is None else words[self.because]
+        return "refused" if self.conflict is None else words[self.conflict]
+
+    because = renamed_property("because", "conflict")
 
 
 @dataclass(frozen=True, slots=True)

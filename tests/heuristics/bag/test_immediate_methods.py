@@ -101,19 +101,19 @@ def test_the_switching_algorithm_switches_to_and_fro():
     """MCT until both are equally busy, MET until one is free at 60 % of the other's time."""
     instance = Instance(etc=((10, 20), (30, 10), (4, 9), (4, 8), (3, 9), (5, 6)))
     # ends: m0 10; m1 10 (even: MET); m0 14 (71 %), m0 18 (56 %: MCT): 21 or 19; 23 or 25
-    assert machines_of(instance, "sa") == [0, 1, 0, 0, 1, 0]
+    assert machines_of(instance, "switching") == [0, 1, 0, 0, 1, 0]
     # down to 40 %: MET goes on, and piles up on the first machine
-    assert machines_of(instance, "sa", low=40) == [0, 1, 0, 0, 0, 0]
-    assert machines_of(instance, "sa", high=100) == machines_of(instance, "sa")
+    assert machines_of(instance, "switching", low=40) == [0, 1, 0, 0, 0, 0]
+    assert machines_of(instance, "switching", high=100) == machines_of(instance, "switching")
     text = "low and high must be percentages in ascending order, got 90 and 90"
     with pytest.raises(NotApplicableError, match=text):
-        solve(instance, "sa", low=90)
+        solve(instance, "switching", low=90)
 
 
 def test_tasks_come_as_they_arrive():
     tasks = (Task("a", 2, release=3), Task("b", 4))
     instance = Instance(tasks, (Machine("m", ready=1),))
-    for method in ("mct", "met", "olb", "sa", "kpb"):
+    for method in ("mct", "met", "olb", "switching", "kpb"):
         placed = solve(instance, method).solution.placements
         assert [(one.task, one.start, one.end) for one in placed] == [("b", 1, 5), ("a", 5, 7)]
     # both would end at 5, and the first in the file is taken, though it comes later
@@ -137,7 +137,7 @@ def test_input_is_waited_for_and_met_does_not_ask():
 def test_a_task_that_must_be_run_may_have_to_leave():
     sites, links = (Site("a"), Site("b")), (Link((0, 1), 1),)
     instance = Instance((Task("t", 8),), (Machine("m", 1),), sites, links)
-    for method in ("mct", "min-min", "greedy"):
+    for method in ("mct", "min-min", "duplex"):
         found = solve(instance, method, sites="home")
         assert found.status is Status.UNKNOWN
         assert found.reason == "task t must be run, and no machine at its site can"
@@ -158,11 +158,11 @@ def test_late_tasks_are_dropped_or_run():
     for method in ("edf", "mct", "olb"):
         drop = solve(instance, method, objective="accepted")
         assert (drop.value, drop.reason) == (2, "dropped: 1 task, first a")
-        run = solve(instance, method, objective="accepted", late="run")
+        run = solve(instance, method, objective="accepted", tardy="run")
         assert (run.value, run.reason) == (1, "late: 2 tasks, first a")
         assert [one.end for one in run.solution.placements] == [5, 7, 8]
-    with pytest.raises(NotApplicableError, match="late takes drop or run"):
-        solve(instance, "edf", late="later")
+    with pytest.raises(NotApplicableError, match="tardy takes reject or run"):
+        solve(instance, "edf", tardy="later")
 
 
 def test_priority_before_deadline():
@@ -181,9 +181,9 @@ def test_greedy_is_the_better_of_two():
     rows = Instance(etc=((2, 3), (2, 3), (2, 3), (6, 7)))
     low, high = solve(rows, "min-min").value, solve(rows, "max-min").value
     assert (low, high) == (10, 8)
-    assert solve(rows, "greedy").value == 8
+    assert solve(rows, "duplex").value == 8
     many = stored("braun-24")
-    assert solve(many, "greedy").value == min(solve(many, name).value for name in CHOICES[:2])
+    assert solve(many, "duplex").value == min(solve(many, name).value for name in CHOICES[:2])
 
 
 # The fast ways and the textbook

@@ -144,7 +144,7 @@ def test_it_starts_later_and_beside_holdings():
     first, second = engine.submit(
         [wanted("a", 10, 20, Part(4)), wanted("b", 10, 21, Part(F(1, 9)))]
     )
-    assert first.accepted and second.because == (
+    assert first.accepted and second.reason == (
         "part 0 needs 1/9, no machine has more than 0 left in [10, 21)"
     )
 

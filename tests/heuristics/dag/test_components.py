@@ -292,7 +292,7 @@ def test_levels_are_the_same_in_floats(network):
     assert exactly["p-level"] == (3, Fraction(1, 3), 2)
     for name, found in exactly.items():
         assert inexactly[name] == pytest.approx([float(level) for level in found])
-    for name in ("heft", "lookahead", "peft", "b-minus-t"):
+    for name in ("heft", "heft-lookahead", "peft", "b-minus-t"):
         found = solve(instance, name).value
         assert solve(floating(instance), name).value == pytest.approx(float(found))
 
@@ -356,7 +356,7 @@ def test_insertion_stays_valid_where_many_tasks_fill_gaps():
     instance = Instance(
         tuple(Machine(f"m{k}", power=k + 1) for k in range(4)), (Graph("g", tasks, edges),)
     )
-    for name in ("heft", "cpop", "peft", "lookahead"):
+    for name in ("heft", "cpop", "peft", "heft-lookahead"):
         assert violations(instance, solve(instance, name).solution) == ()
 
 

@@ -23,7 +23,11 @@ def every_way(entry):
     """Yield every choice of a method's options."""
     ways = [{}]
     for option in entry.options:
-        ways = [way | {option.name: choice} for way in ways for choice in option.choices]
+        ways = [
+            way | {option.name: choice}
+            for way in ways
+            for choice in option.choices or (True, False)
+        ]
     return ways
 
 
@@ -37,7 +41,7 @@ def makespans(instance, **options):
 def test_the_ten_tasks_of_topcuoglu():
     found = makespans(TOPCUOGLU)
     assert found["heft"] == 80 and found["cpop"] == 86
-    assert found["lookahead"] == 76 and found["peft"] == 85
+    assert found["heft-lookahead"] == 76 and found["peft"] == 85
     assert min(found.values()) >= 73  # the optimum
 
 
@@ -99,7 +103,7 @@ def test_the_example_of_peft():
     graph = Graph("g", tasks, tuple(Edge(*edge) for edge in edges))
     instance = Instance(tuple(Machine(f"p{k}") for k in range(3)), (graph,))
     found = makespans(instance)
-    assert (found["peft"], found["lookahead"], found["heft"]) == (122, 127, 133)
+    assert (found["peft"], found["heft-lookahead"], found["heft"]) == (122, 127, 133)
 
 
 # what must hold of every scheduler
@@ -235,8 +239,8 @@ def test_where_a_task_starts_first_is_not_where_it_ends_first():
     tasks = (Task("a", costs=(1, 9)), Task("b", costs=(1, 9)))
     instance = Instance((Machine("m"), Machine("n")), (Graph("g", tasks),))
     assert solve(instance, "b-level").value == 2
-    assert solve(instance, "b-level", choice="start").value == 9
-    assert solve(instance, "dynamic-t-level", choice="start").value == 9
+    assert solve(instance, "b-level", machine_rule="est").value == 9
+    assert solve(instance, "dynamic-t-level", machine_rule="est").value == 9
 
 
 def test_insertion_uses_a_gap_that_appending_leaves():
@@ -245,7 +249,7 @@ def test_insertion_uses_a_gap_that_appending_leaves():
     network = Network(same_machine="counted")
     instance = Instance((Machine("m"),), (Graph("g", tasks, edges),), network)
     assert solve(instance, "heft").value == 9
-    assert solve(instance, "heft", slots="append").value == 10
+    assert solve(instance, "heft", insertion=False).value == 10
 
 
 def test_the_graph_due_first_goes_first():

@@ -86,7 +86,7 @@ def test_why_reservations_are_refused(name):
     assert head.reserve(Reservation("r", 0, 4, 8, io_ratio=F(1, 2), nodes=(0,))).nodes == (0,)
     assert head.submit(Task("t", 0, F(3, 2), 4)).accepted
     before = head.plan().chunks
-    for wanted, because, text in (
+    for wanted, conflict, text in (
         (Reservation("a", 0, 5, 9, nodes=2), "nodes", "too few of its nodes are free"),
         (Reservation("b", 0, 5, 9, nodes=(0,)), "nodes", "too few of its nodes are free"),
         (Reservation("c", 0, 5, 9, nodes=3), "nodes", "too few of its nodes are free"),
@@ -94,7 +94,7 @@ def test_why_reservations_are_refused(name):
         (Reservation("e", 0, 0, 3, nodes=2), "task", "task t would miss its deadline"),
     ):
         grant = head.reserve(wanted)
-        assert (grant.accepted, grant.because, grant.reason) == (False, because, text)
+        assert (grant.accepted, grant.conflict, grant.reason) == (False, conflict, text)
         assert grant.nodes == ()
         assert head.plan().chunks == before
     assert head.reserve(Reservation("f", 0, 5, 9)).nodes == (1,)

@@ -148,7 +148,7 @@ def test_a_task_that_no_chunk_is_planned_of_is_forgotten():
 
 def test_a_busy_channel_is_a_window_for_the_printed_ones_too():
     head = engine.MultiStage(Cluster(1, 1, 1), "multi-stage:literal-M2", channel_ready=3)
-    assert head.reserve(Reservation("r", 0, 2, 4, io_end=3)).because == "channel"
+    assert head.reserve(Reservation("r", 0, 2, 4, io_end=3)).conflict == "channel"
     assert head.submit(Task("t", 0, 1, 5)).accepted
     (chunk,) = head.plan().chunks
     assert chunk.transmission_start == 3

@@ -85,7 +85,7 @@ class Head(RuleBasedStateMachine):
             assert self.head.now == one.arrival and len(grant.nodes) == one.count
         else:
             assert not mandatory and grant.reason
-            assert (grant.missed in before[1]) == (grant.because == "task")
+            assert (grant.missed in before[1]) == (grant.conflict == "task")
             self.unchanged(before)
 
     def unchanged(self, before):

@@ -32,7 +32,7 @@ def agree(instance):
     most = oracle.most(instance)
     found = exact_plan(instance)
     fluid, window = bound_fluid(instance), bound_window(instance)
-    relaxed = bound_fluid(instance, relax="yes")
+    relaxed = bound_fluid(instance, relax=True)
     if most is None:
         assert (found.status, found.solution) == (Status.INFEASIBLE, None)
         return
@@ -91,7 +91,7 @@ def test_no_plan_is_beyond_a_bound(data):
     instance, plan = data
     assert violations(instance, plan) == ()
     value = objective(instance, plan)
-    assert bound_fluid(instance, relax="yes").bound >= bound_fluid(instance).bound >= value
+    assert bound_fluid(instance, relax=True).bound >= bound_fluid(instance).bound >= value
     for name in ("accepted-load", "reject-ratio"):
         sign = -1 if name == "reject-ratio" else 1
         bound = bound_fluid(instance, objective=name).bound

@@ -45,11 +45,11 @@ def nothing_is_small(monkeypatch):
 
 
 def test_through_the_one_door():
-    for name, optimum in (("exact", 1), ("bound-window", 1), ("bound-fluid", 2)):
+    for name, optimum in (("exact", 1), ("bound-window-cuts", 1), ("bound-fluid", 2)):
         found = solve(TWO, name)
         assert found.bound == optimum
         assert "certified in exact arithmetic" in found.reason
-    assert solve(GAP, "all-or-nothing").status is Status.INFEASIBLE
+    assert solve(GAP, "feasibility").status is Status.INFEASIBLE
     table = compare(GAP, ["exact", "edf-iit-2", "bound-fluid"])
     assert [row.failure for row in table.rows] == [None] * 3
 
@@ -201,7 +201,7 @@ def test_a_hundred_tasks_are_bounded_and_the_hint_is_kept():
     found = solve(crowd, limits=Limits(time_s=6))
     assert violations(crowd, found.solution) == ()
     assert solve(crowd, "edf-iit-2").value <= found.value <= found.bound
-    assert bound_fluid(crowd, relax="yes").bound >= found.value
+    assert bound_fluid(crowd, relax=True).bound >= found.value
 
 
 def test_the_sequencing_milp_proves_what_the_relaxation_does_not():
@@ -357,7 +357,7 @@ def test_a_sequence_must_be_better_and_complete():
     assert player.value == 1
 
 
-@pytest.mark.parametrize("method", ["exact", "all-or-nothing"])
+@pytest.mark.parametrize("method", ["exact", "feasibility"])
 def test_a_solver_that_pulp_does_not_know_is_refused(method):
     with pytest.raises(NotApplicableError, match="PuLP knows no solver 'foo'"):
         solve(TWO, method, solver="foo")

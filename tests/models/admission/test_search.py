@@ -77,13 +77,13 @@ def test_exact_is_never_worse_than_its_parts(instance):
 def test_whether_a_bound_is_certified_or_claimed():
     """Certificates are proofs; the solver's claim is one of a solver; nothing is proven of none."""
     assert dlopt.solve(FIVE, "exact").proof in ("exact", "certificate")
-    assert dlopt.solve(FIVE, "bound-window").proof == "certificate"
+    assert dlopt.solve(FIVE, "bound-window-cuts").proof == "certificate"
     assert bound_window(FIVE).proof == "exact"
     nothing = Instance(Cluster(1, 1, 1), (Task("a", 0, 1, 9, remaining=0),), now=1)
     assert dlopt.solve(nothing, "bound-fluid").proof == "exact"
-    late = dlopt.solve(stream(1, 1, 1, (0, 1, 1)), "all-or-nothing")
+    late = dlopt.solve(stream(1, 1, 1, (0, 1, 1)), "feasibility")
     assert (late.status, late.proof) == (Status.INFEASIBLE, "certificate")
-    assert dlopt.solve(FIVE, "all-or-nothing").proof == "exact"
+    assert dlopt.solve(FIVE, "feasibility").proof == "exact"
     assert dlopt.solve(FIVE, "edf-iit-2").proof is None
 
 

@@ -141,7 +141,7 @@ def test_at_a_limit_the_bound_still_holds():
 
 
 def test_partly_accepted_tasks_bound_more_loosely():
-    assert bound_fluid(CROWD, relax="yes").bound >= bound_fluid(CROWD).bound
+    assert bound_fluid(CROWD, relax=True).bound >= bound_fluid(CROWD).bound
 
 
 def test_a_known_plan_ends_the_proof():

@@ -27,7 +27,7 @@ from tests.oracles_coreservation import is_feasible, optimum
 from tests.strategies_coreservation import coreservation, planned
 
 FEW = share(1 / 5)
-BOUNDS = ("bound-pooled", "bound-lp", "bound-knapsack")
+BOUNDS = ("bound-aggregated", "bound-aggregated-lp", "bound-knapsack")
 SINGLE = ("benefit", "rejections", "rejected-priority")
 
 
@@ -52,8 +52,8 @@ def test_both_formulations_agree_with_brute_force(instance):
     for objective in ("benefit", "rejections-then-benefit", "rejections-then-machines"):
         best = optimum(instance, objective)
         for method in ("cp-sat", "milp"):
-            for symmetric in ("no", "yes"):
-                found = answer(instance, method, objective, symmetric=symmetric)
+            for breaking in (True, False):
+                found = answer(instance, method, objective, symmetry_breaking=breaking)
                 assert (found.status, found.value, found.bound) == (Status.OPTIMAL, best, best)
                 assert violations(instance, found.solution) == ()
 
@@ -115,7 +115,7 @@ def test_neighbourhoods_stay_between_nothing_and_the_optimum(instance):
 @given(instance=coreservation())
 def test_batches_decided_one_by_one_are_no_better_than_all_together(instance):
     for objective in ("benefit", "rejections-then-benefit"):
-        found = answer(instance, "exact-per-batch", objective)
+        found = answer(instance, "rolling-exact", objective)
         assert violations(instance, found.solution) == ()
         assert not OBJECTIVES[objective].better(found.value, optimum(instance, objective))
 
@@ -124,14 +124,14 @@ def test_batches_decided_one_by_one_are_no_better_than_all_together(instance):
 @given(instance=coreservation(together=True))
 def test_one_batch_by_itself_is_the_whole_problem(instance):
     for objective in ("benefit", "rejections"):
-        found = answer(instance, "exact-per-batch", objective)
+        found = answer(instance, "rolling-exact", objective)
         assert found.value == optimum(instance, objective)
 
 
 @pytest.mark.property
 @given(instance=coreservation(requests=4))
 def test_all_or_nothing_is_brute_force(instance):
-    found = answer(instance, "all-or-nothing", "rejections")
+    found = answer(instance, "feasibility", "rejections")
     able = is_feasible(instance, range(len(instance.requests)))
     assert found.status is (Status.OPTIMAL if able else Status.INFEASIBLE)
     if able:

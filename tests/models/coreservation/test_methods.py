@@ -54,7 +54,7 @@ def test_nothing_that_fits_is_an_optimum() -> None:
         found = method(HOPELESS)
         assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 0, 0)
         assert (
-            found.solution.decisions[0].because
+            found.solution.decisions[0].reason
             == "some part fits on no machine, even if it is alone"
         )
     found = exact_plan(HOPELESS, objective="rejections-then-machines")
@@ -121,7 +121,7 @@ def test_batches_under_tiny_limits_are_no_worse_than_the_whole_portfolio(seconds
         best = portfolio(instance, objective=objective)
         found = solve(
             instance,
-            "exact-per-batch",
+            "rolling-exact",
             objective=objective,
             hint=best.solution,
             limits=Limits(time_s=seconds),
@@ -164,7 +164,7 @@ def test_floats_are_solved_by_the_integer_program_and_refused_in_whole_numbers()
             method(instance)
     with pytest.raises(NotApplicableError, match="needs integers: shares and capacities"):
         exact_plan(instance, formulation="cp-sat")
-    assert isinstance(solve(instance, "bound-lp").bound, float)
+    assert isinstance(solve(instance, "bound-aggregated-lp").bound, float)
     assert exact_per_batch(instance).value == pytest.approx(found.value)
     assert isinstance(exact_plan(instance, objective="rejections-then-benefit").value[1], float)
     assert all_or_nothing(instance).status is Status.OPTIMAL
@@ -226,7 +226,7 @@ def test_fewest_machines_where_parts_come_and_go() -> None:
     instance = Instance(tuple(Machine(f"m{j}", 5) for j in range(4)), requests, Batch(9))
     found = exact_plan(instance, objective="rejections-then-machines")
     assert (found.status, found.value) == (Status.OPTIMAL, (0, 2))
-    bound = solve(instance, "bound-lp", objective="rejections-then-machines").bound
+    bound = solve(instance, "bound-aggregated-lp", objective="rejections-then-machines").bound
     assert bound == (0, 2)
 
 

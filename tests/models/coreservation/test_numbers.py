@@ -52,17 +52,17 @@ def together(sizes, capacity, *, parts=(), end=1):
     return Instance((Machine("m", capacity),), requests, Batch(1))
 
 
-@pytest.mark.parametrize("method", [*EXACT, "exact-per-batch"])
+@pytest.mark.parametrize("method", [*EXACT, "rolling-exact"])
 def test_a_share_stays_on_its_breakpoint_where_only_an_instant_is_a_float(method) -> None:
     instance = together([F(7, 5)], F(7, 5), end=1.5)
     found = api.solve(instance, method)
     assert found.value == 1 and found.solution.shares == (Share("r0", 0, 0, F(7, 5)),)
-    if method != "exact-per-batch":
+    if method != "rolling-exact":
         assert (found.status, found.bound) == (Status.OPTIMAL, 1)
     assert cpu_is_exact(instance) and not instance.exact
 
 
-@pytest.mark.parametrize("method", [*EXACT, "exact-per-batch"])
+@pytest.mark.parametrize("method", [*EXACT, "rolling-exact"])
 def test_a_share_in_floats_is_not_below_its_breakpoint(method) -> None:
     third = F(1, 3)
     part = Part(0.1, 0.01, ((0, 0), (third, 0), (third, 1), (1, 1)))
@@ -96,7 +96,7 @@ def test_a_bound_is_not_overwritten_by_the_value(monkeypatch) -> None:
 
 def test_decimals_are_what_they_print() -> None:
     instance = together([0.1, 0.2], 0.3)
-    for method in (*EXACT, "all-or-nothing", "co-rspb", "portfolio"):
+    for method in (*EXACT, "feasibility", "co-rspb", "portfolio"):
         found = api.solve(instance, method, objective="rejections")
         assert found.value == 0 and api.check(instance, found.solution) == ()
     sizes = [0.41, 0.33, 0.26, 0.45, 0.3, 0.25, 0.38, 0.36, 0.26]
@@ -105,7 +105,7 @@ def test_decimals_are_what_they_print() -> None:
     scaled = ScaledInstance.from_instance(triplets, "rejections")
     assert (scaled.unit, scaled.capacity_allowance, scaled.scaling_failure) == (F(1, 100), 0, None)
     assert {*scaled.free} == {(100, 100)}
-    assert api.solve(triplets, "all-or-nothing").value == 0
+    assert api.solve(triplets, "feasibility").value == 0
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_models_range_over_what_the_check_accepts(more, values) -> None:
             assert found.value == value and api.check(instance, found.solution) == ()
             optimal = found.status is Status.OPTIMAL
             assert optimal == (goal == "rejections" or more != 1e-3)
-    found = api.solve(instance, "all-or-nothing")
+    found = api.solve(instance, "feasibility")
     assert found.status is (Status.INFEASIBLE if values[1] else Status.OPTIMAL)
     assert found.proof == "exact"
-    for method in ("bound-lp", "bound-pooled", "bound-knapsack"):
+    for method in ("bound-aggregated-lp", "bound-aggregated", "bound-knapsack"):
         assert api.solve(instance, method, objective="rejections").bound <= values[1]
 
 
@@ -153,7 +153,7 @@ def test_batches_keep_the_capacity() -> None:
         ScaledInstance.from_instance(instance).parts
         and not ScaledInstance.from_instance(instance, widened=False).parts
     )
-    found = api.solve(instance, "exact-per-batch")
+    found = api.solve(instance, "rolling-exact")
     assert found.value == 0 and found.proof is None
     assert api.check(instance, found.solution) == ()
 
@@ -207,7 +207,7 @@ def test_linear_benefits_of_any_sizes_are_proven(count) -> None:
         share = min(left, one.parts[0].cpu)
         value, left = value + F(one.priority * share, one.parts[0].cpu), left - share
     assert found.value == value / sum(one.priority for one in instance.requests)
-    bounded = api.solve(instance, "bound-pooled")
+    bounded = api.solve(instance, "bound-aggregated")
     assert bounded.bound == found.value and bounded.proof == "exact"
 
 
@@ -311,11 +311,11 @@ def test_a_hint_beyond_the_default_tolerance_is_no_plan() -> None:
     shares = (Share("r0", 0, 0, 5e5), Share("r1", 0, 0, 5e5 + 1e-2))
     hint = Solution(decisions, shares)
     assert violations(instance, hint, SOLVER) == () != violations(instance, hint, FLOATING)
-    for method in ("exact", "cp-sat", "lns", "exact-per-batch"):
+    for method in ("exact", "cp-sat", "lns", "rolling-exact"):
         found = api.solve(instance, method, objective="rejections", hint=hint)
         assert found.value == 1 and api.check(instance, found.solution) == ()
     limits = Limits(time_s=1e-9)
-    found = api.solve(instance, "exact-per-batch", objective="rejections", hint=hint, limits=limits)
+    found = api.solve(instance, "rolling-exact", objective="rejections", hint=hint, limits=limits)
     assert api.check(instance, found.solution) == ()
 
 

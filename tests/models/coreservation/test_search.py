@@ -117,7 +117,7 @@ def test_a_relaxation_that_is_asked_for_too_much_or_has_no_time() -> None:
     apart = min5(requests=12, seed=1, mean_interval=1000)
     assert len(ScaledInstance.from_instance(apart).time_components()) > 1
     everything = trivial_bound(ScaledInstance.from_instance(apart), "benefit")
-    assert solve(apart, "bound-lp", limits=NOW).bound == everything
+    assert solve(apart, "bound-aggregated-lp", limits=NOW).bound == everything
     found = PortfolioSearch(
         ScaledInstance.from_instance(packed([3, 3], 5, 2), "rejections-then-machines"), Budget(NOW)
     ).run({})

@@ -34,7 +34,7 @@ PLAIN = ("benefit", "rejections", "rejected-priority")
 
 
 @pytest.mark.parametrize("goal", PLAIN)
-@pytest.mark.parametrize("method", ["bound-lp", "bound-pooled", "bound-knapsack"])
+@pytest.mark.parametrize("method", ["bound-aggregated-lp", "bound-aggregated", "bound-knapsack"])
 def test_bounds_are_not_passed_by_the_optimum(method, goal) -> None:
     for seed in range(4):
         instance = small(requests=5, span=4, machines=1 + seed % 2, capacity=6, seed=seed)
@@ -57,14 +57,14 @@ def test_knapsacks_of_a_jump_from_a_slope_have_its_upper_value() -> None:
     asked = tuple(Request(f"r{k}", 0, 0, 1, 1, (Part(8, 2, jump),)) for k in range(2))
     instance = Instance((Machine("m", 8),), asked, Batch(1))
     assert optimum(instance) == Fraction(3, 4)
-    for method in ("bound-knapsack", "bound-lp", "bound-pooled", "exact"):
+    for method in ("bound-knapsack", "bound-aggregated-lp", "bound-aggregated", "exact"):
         assert solve(instance, method).bound == Fraction(3, 4)
 
 
 def test_bounds_of_levels() -> None:
-    found = solve(packed([3, 3], 5, 1), "bound-pooled", objective="rejections-then-benefit")
+    found = solve(packed([3, 3], 5, 1), "bound-aggregated", objective="rejections-then-benefit")
     assert found.bound[0] == 1
-    found = solve(packed([3, 3], 5, 3), "bound-lp", objective="rejections-then-machines")
+    found = solve(packed([3, 3], 5, 3), "bound-aggregated-lp", objective="rejections-then-machines")
     assert found.bound == (0, 2)
 
 

@@ -25,7 +25,7 @@ def agree(instance):
     """Hold every method against brute force."""
     most = oracle.most(instance)
     found, fluid = exact_plan(instance, limits=LONG), bound_fluid(instance)
-    relaxed = bound_fluid(instance, relax="yes")
+    relaxed = bound_fluid(instance, relax=True)
     if most is None:
         assert (found.status, found.solution) == (Status.INFEASIBLE, None)
         assert found.reason.startswith("promised tasks and mandatory reservations")
@@ -116,7 +116,7 @@ def test_no_plan_is_beyond_a_bound(data):
     for name in ("accepted", "accepted-load", "accepted-reservations", "reject-ratio"):
         sign, value = -1 if name == "reject-ratio" else 1, objective(instance, plan, name)
         strict = bound_fluid(instance, objective=name).bound
-        relaxed = bound_fluid(instance, objective=name, relax="yes").bound
+        relaxed = bound_fluid(instance, objective=name, relax=True).bound
         assert sign * relaxed >= sign * strict >= sign * value
 
 

@@ -51,9 +51,7 @@ def together(instance, objective="accepted"):
     scaled = ScaledInstance.from_instance(instance, objective, accept_all=True)
     found = upper_bound(scaled, Limits(), relaxation_only=True)
     proof = found.certificate if found.value is None else None
-    return Result(
-        Status.INFEASIBLE, objective=objective, method="all-or-nothing", certificate=proof
-    )
+    return Result(Status.INFEASIBLE, objective=objective, method="feasibility", certificate=proof)
 
 
 @pytest.fixture
@@ -216,7 +214,7 @@ def test_a_better_bound_than_proven_is_refuted(file):
     assert kinds(INSTANCE, replace(PROOF, bound=PROOF.bound + 1), file) == []
     nothing = Result(Status.INFEASIBLE, objective="accepted", method="exact")
     assert kinds(INSTANCE, nothing, file) == ["bound"]
-    together = replace(nothing, method="all-or-nothing")
+    together = replace(nothing, method="feasibility")
     assert kinds(INSTANCE, together, file) == ["program"]
 
 

@@ -285,7 +285,7 @@ def test_the_solver_is_asked_where_rational_branching_does_not_end(monkeypatch):
     monkeypatch.setattr(upper_bounds, "MAX_EXACT_NODES", 1)
     said = bound_fluid(CROWD)
     assert said.bound == proven.bound
-    assert bound_fluid(CROWD, relax="yes").bound >= proven.bound
+    assert bound_fluid(CROWD, relax=True).bound >= proven.bound
 
 
 def test_what_is_too_large_is_still_bounded(monkeypatch):
@@ -413,7 +413,7 @@ def test_a_reservation_that_ends_in_a_hundred_years_begins_when_it_says() -> Non
     scaled = ScaledInstance.from_instance(instance)
     begins = scaled.tasks_only.unscale_instant(scaled.reservations[0].start)
     assert 0 < begins - 2 < Fraction(1, 10**6)
-    for method in ("structured", "exact"):
+    for method in ("stage-optimal", "exact"):
         found = solve(instance, method)
         assert (found.status, found.value) == (Status.OPTIMAL, 2)
         assert check(instance, found.solution) == ()
@@ -431,7 +431,7 @@ def test_structured_with_a_reservation_that_ends_very_late(
     wanted["end"] *= factor
     (tmp_path / "late.json").write_text(json.dumps(data))
     instance = read(tmp_path / "late.json", **reading)
-    found = solve(instance, "structured")
+    found = solve(instance, "stage-optimal")
     assert (found.status, found.value, found.bound) == (Status.OPTIMAL, 2, 2)
     assert check(instance, found) == () and found.violations == ()
 
@@ -444,5 +444,5 @@ def test_structured_says_in_floats_what_it_says_in_exact_numbers() -> None:
             for name in "rs"
         )
         task = Task("t", number(0), number(1), number(9))
-        found = solve(Instance(Cluster(1, number(1), number(1)), (task,), both), "structured")
+        found = solve(Instance(Cluster(1, number(1), number(1)), (task,), both), "stage-optimal")
         assert (found.status, found.solution) == (Status.UNKNOWN, None)

@@ -18,12 +18,12 @@ _EDF_NAME, _MWF_NAME = "fast-edf-iit", "fast-mwf-iit"
 _ANY_ORDER = ("r2", "r1", "replay")
 NAMES: dict[str, AdmissionTestName] = {
     _EDF_NAME: "r2",
-    f"{_EDF_NAME}-r0": "r0",
-    f"{_EDF_NAME}-r1": "r1",
-    f"{_EDF_NAME}-replay": "replay",
+    f"{_EDF_NAME}-minimal": "r0",
+    f"{_EDF_NAME}-linear": "r1",
+    f"{_EDF_NAME}-simulated": "replay",
     _MWF_NAME: "r2",
-    f"{_MWF_NAME}-r1": "r1",
-    f"{_MWF_NAME}-replay": "replay",
+    f"{_MWF_NAME}-linear": "r1",
+    f"{_MWF_NAME}-simulated": "replay",
     f"{_EDF_NAME}:literal-waiting": "waiting",
     f"{_EDF_NAME}:literal-edf": "edf",
     f"{_EDF_NAME}:literal-dispatched": "dispatched",

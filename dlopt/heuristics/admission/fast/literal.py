@@ -11,8 +11,8 @@ printed `getPredecessor` returns for a task that comes first in the queue is ope
 
 None is sound: each admits tasks that miss their deadlines; the counterexamples are among the
 instances. With ``chunk``, an adjustment whenever a task comes first, and `p` discarded once the
-cluster is idle, no miss was found in millions of random streams: that is ``fast-edf-iit-r0``. All
-of them assume that the cluster was idle before the first task.
+cluster is idle, no miss was found in millions of random streams: that is ``fast-edf-iit-minimal``.
+All of them assume that the cluster was idle before the first task.
 
 Source: Mamat 2011, Algorithms 6-8. Repaired, as the text requires: epsilon in Algorithm 7 is the
 execution time; Algorithm 8 runs over the N nodes, not over the head and all of them but one.

@@ -38,10 +38,10 @@ class _FastMethod:
         limits: Limits = NO_LIMITS,
         hint: Solution | None = None,
         seed: int = 0,
-        events: Events = "arrivals-first",
+        tie_break: Events = "arrivals-first",
     ) -> AdmissionResult:
         """Decide on the tasks of an instance in the order of their arrivals."""
-        policy = FastAlgorithm(self.test, events=events, order=self.order)
+        policy = FastAlgorithm(self.test, events=tie_break, order=self.order)
         return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
@@ -60,20 +60,20 @@ class _LiteralMethod:
         hint: Solution | None = None,
         seed: int = 0,
         reset: Reset = "idle",
-        events: Events = "arrivals-first",
+        tie_break: Events = "arrivals-first",
     ) -> AdmissionResult:
         """Decide on the tasks of an instance in the order of their arrivals."""
-        policy = FastAlgorithm(self.test, reset, events)
+        policy = FastAlgorithm(self.test, reset, tie_break)
         return stream(policy, instance, objective=objective, limits=limits, hint=hint, seed=seed)
 
 
 fast_edf_iit = _FastMethod("r2")
-fast_edf_iit_r0 = _FastMethod("r0")
-fast_edf_iit_r1 = _FastMethod("r1")
-fast_edf_iit_replay = _FastMethod("replay")
+fast_edf_iit_minimal = _FastMethod("r0")
+fast_edf_iit_linear = _FastMethod("r1")
+fast_edf_iit_simulated = _FastMethod("replay")
 fast_mwf_iit = _FastMethod("r2", "mwf")
-fast_mwf_iit_r1 = _FastMethod("r1", "mwf")
-fast_mwf_iit_replay = _FastMethod("replay", "mwf")
+fast_mwf_iit_linear = _FastMethod("r1", "mwf")
+fast_mwf_iit_simulated = _FastMethod("replay", "mwf")
 fast_edf_iit_literal_waiting = _LiteralMethod("waiting")
 fast_edf_iit_literal_edf = _LiteralMethod("edf")
 fast_edf_iit_literal_dispatched = _LiteralMethod("dispatched")

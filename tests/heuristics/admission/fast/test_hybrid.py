@@ -147,7 +147,7 @@ def test_what_it_is_not_for():
     with pytest.raises(NotApplicableError, match="cost nothing"):
         make_planner(FastAlgorithm(), costs(0, 0), [0], 0, 0)
     with pytest.raises(NotApplicableError, match="busy"):
-        Admission(Cluster(2, 1, 1), "fast-edf-iit-r0", ready_times=[0, 1])
+        Admission(Cluster(2, 1, 1), "fast-edf-iit-minimal", ready_times=[0, 1])
     with pytest.raises(NotApplicableError, match="no placements"):
         Admission(Cluster(2, 1, 1), "fast-edf-iit").placements()
 
@@ -159,7 +159,7 @@ def test_instances_that_methods_do_not_apply_to():
             dlopt.solve(setup, name)
     busy = dlopt.read("instances/admission/as-it-stands.json")
     with pytest.raises(NotApplicableError, match="busy"):
-        dlopt.solve(busy, "fast-edf-iit-r0")
+        dlopt.solve(busy, "fast-edf-iit-minimal")
     differ = dlopt.read("instances/admission/nodes-that-differ.json")
     with pytest.raises(NotApplicableError, match="differ"):
         dlopt.solve(differ, "hybrid")

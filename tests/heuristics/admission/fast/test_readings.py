@@ -58,7 +58,7 @@ def test_no_plan_at_all_keeps_what_it_promises(reading, file, options, late, by,
         channel_ready=state.channel,
     )
     for installments in (1, 2):
-        verdict = dlopt.solve(queue, "all-or-nothing", installments=installments)
+        verdict = dlopt.solve(queue, "feasibility", installments=installments)
         assert verdict.status is Status.INFEASIBLE
 
 

@@ -145,7 +145,7 @@ def test_a_task_before_may_be_computed_after_the_deadline_of_one_behind():
 
     a is sent whole to one node, until 3, and computed there until 27; b has the other two.
     """
-    for name in ("fast-mwf-iit", "fast-mwf-iit-r1", "fast-mwf-iit-replay"):
+    for name in ("fast-mwf-iit", "fast-mwf-iit-linear", "fast-mwf-iit-simulated"):
         made = Admission(Cluster(3, tau=1, chi=8), name)
         assert made.submit(Task("a", 0, 3, 99)).accepted
         assert made.submit(Task("b", 0, 1, 20)).accepted
@@ -256,7 +256,9 @@ def test_a_rejection_at_an_instant_sends_nothing_at_it(events):
     assert waiting[0] == waiting[1]
 
 
-@pytest.mark.parametrize("name", ["fast-edf-iit", "fast-edf-iit-r1", "fast-edf-iit-r0", "hybrid"])
+@pytest.mark.parametrize(
+    "name", ["fast-edf-iit", "fast-edf-iit-linear", "fast-edf-iit-minimal", "hybrid"]
+)
 def test_rounding_at_large_instants_loses_nothing(name):
     """A task that just fits, in seconds since 1970."""
     task = Task("a", 1.7e9, 0.315637770714469, 1.0)
